@@ -1,0 +1,1 @@
+"""Answering: Case → Answer. Models, controls and answers already on disk."""

@@ -1,0 +1,275 @@
+"""Reply → document: find the page in what a model said.
+
+Fences are read as CommonMark reads them, by markdown-it. Where that reading cuts a page in two, because the
+page itself holds a line that would close the fence, the reading whose document is whole is preferred.
+
+In order, the first that is there:
+
+1. a block tagged html that is a whole document (one named ``index.html`` first, then the largest);
+2. the largest whole document in any other block;
+3. a whole document that starts in a block and runs past the end CommonMark gives it;
+4. a whole document outside of any block;
+5. a document that starts and never ends (a reply cut short), in a block, then outside of one;
+6. a fragment: a block tagged html without an ``<html>``, then a reply or block that is nothing but markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from opendesign.answering.inline import inline_files
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+__all__ = ["Block", "Extraction", "How", "extract"]
+
+How = Literal["bare", "fence", "long_fence", "prose", "unfinished", "fragment", "none", "open_thought"]
+
+_LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_LEAD = r"\s*(?:<!--.*?-->\s*)*(?:<\?xml.*?\?>\s*)?(?:<!--.*?-->\s*)*"
+_STARTS = re.compile(rf"\ufeff?{_LEAD}(?:<!doctype\s+html[^>]*>|<html[\s>])", re.I | re.S)
+# "<!DOCTYPE html> comes first in a page" is prose: a bare document goes on with a tag or a comment.
+_BARE = re.compile(rf"\ufeff?{_LEAD}(?:<!doctype\s+html[^>]*>\s*<[a-z!]|<html[\s>])", re.I | re.S)
+_ENDS = re.compile(r"</(?:html|body)\s*>\s*(?:<!--(?:(?!-->).)*-->\s*)*\Z", re.I | re.S)
+_LAST_END = re.compile(r".*</html\s*>", re.I | re.S)
+_LINE_START = re.compile(r"^[ \t]*(?:<!doctype\s+html[^>]*>|<html[\s>])", re.I | re.M)
+_ANY_START = re.compile(r"<!doctype\s+html[^>]*>\s*<|<html[\s>]", re.I)
+_TAG = re.compile(r"<[a-z][^<>]*>", re.I)
+_MARKUP = re.compile(r"\s*(?:<!--.*?-->\s*)*<[a-z][^<>]*>", re.I | re.S)
+_THOUGHT = re.compile(r"<(think|thinking)>", re.I)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.I)
+_FENCE_LINE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_HTML_TAGS = frozenset({"html", "html5", "htm", "xhtml"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block. ``first`` and ``last`` are its lines in the reply: opening fence, one past the end."""
+
+    info: str
+    content: str
+    first: int
+    last: int
+    fence: str
+    closed: bool
+    plain: bool  # neither indented nor inside a list or a quote: lines of the reply are lines of the block
+
+    @property
+    def language(self) -> str:
+        """First word of the info string, in lower case: ``html`` of ```` ```html title="x" ````."""
+        words = re.split(r"[\s,:;{]+", self.info.strip().lower().lstrip("{."), maxsplit=1)
+        return words[0]
+
+    @property
+    def is_html(self) -> bool:
+        return self.language in _HTML_TAGS
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a reply holds. ``document`` is None where there is none; ``how`` says how it was found.
+
+    ``unfinished`` is a document whose end is missing; ``open_thought`` a reply that never left its reasoning.
+    """
+
+    document: str | None
+    reasoning: str
+    how: How
+
+
+def extract(reply: str) -> Extraction:
+    """The document in a reply, and the reasoning found beside it. Never raises."""
+    if _BARE.match(reply):
+        return Extraction(*_bare(reply, ""))
+    thoughts, said, open_ended = _split_thoughts(reply)
+    if open_ended:
+        return Extraction(None, thoughts, "open_thought")
+    if _BARE.match(said):
+        return Extraction(*_bare(said, thoughts))
+    lines = _LINES.findall(said)
+    blocks = _blocks(said, lines)
+    for document, how, block in _candidates(said, lines, blocks):
+        others = [other for other in blocks if other is not block]
+        return Extraction(inline_files(document, others, lines), thoughts, how)
+    return Extraction(None, thoughts, "none")
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a document from its start to its end."""
+    return bool(_STARTS.match(text) and _ENDS.search(text))
+
+
+def _balanced(text: str) -> bool:
+    """A document cut at a page quoted inside it has more starts than ends."""
+    low = text.lower()
+    return len(re.findall(r"<html[\s>]", low)) <= max(1, low.count("</html")) and low.count(
+        "<script"
+    ) <= low.count("</script")
+
+
+def _bare(text: str, thoughts: str) -> tuple[str, str, How]:
+    document = text.strip().removeprefix("\ufeff")
+    if _ENDS.search(document):
+        return document, thoughts, "bare"
+    if end := _LAST_END.match(document):  # what the model says after its page
+        return end.group(), thoughts, "bare"
+    return document, thoughts, "unfinished"
+
+
+def _split_thoughts(reply: str) -> tuple[str, str, bool]:
+    """(reasoning, what is left, whether a thought was opened and never closed).
+
+    Only thoughts that start before the document are thoughts: the text ``<think>`` may stand in a page.
+    """
+    thoughts: list[str] = []
+    said: list[str] = []
+    at = 0
+    while opening := _THOUGHT.search(reply, at):
+        before = reply[at : opening.start()]
+        if any(_FENCE_LINE.match(line) for line in before.splitlines()) or _ANY_START.search(before):
+            break
+        said.append(before)
+        closing = re.compile(rf"</{opening[1]}>", re.I).search(reply, opening.end())
+        if closing is None:
+            thoughts.append(reply[opening.end() :])
+            return "\n\n".join(filter(None, map(str.strip, thoughts))), "".join(said), True
+        thoughts.append(reply[opening.end() : closing.start()])
+        at = closing.end()
+    rest = "".join(said) + reply[at:]
+    if not thoughts and (cut := _orphan_end(rest)):
+        # The opening mark was part of the prompt, as chat templates of reasoning models do.
+        return rest[: cut[0]].strip(), rest[cut[1] :], False
+    return "\n\n".join(filter(None, map(str.strip, thoughts))), rest, False
+
+
+def _orphan_end(text: str) -> tuple[int, int] | None:
+    """Where a thought ends whose beginning is not in the reply; a mark inside a block is the page's own."""
+    if not _THOUGHT_END.search(text):
+        return None
+    lines = _LINES.findall(text)
+    fenced = {n for block in _blocks(text, lines) for n in range(block.first, block.last)}
+    at = 0
+    for number, line in enumerate(lines):
+        found = _THOUGHT_END.search(line)
+        if found and number not in fenced:
+            return at + found.start(), at + found.end()
+        at += len(line)
+    return None
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # Only what decides where a fence starts and ends. HTML blocks are off: a tag on the line above a fence
+    # must not hide it.
+    parser = MarkdownIt("commonmark")
+    parser.disable(["inline", "text_join", "html_block", "reference", "lheading"])
+    return parser
+
+
+def _blocks(text: str, lines: list[str]) -> list[Block]:
+    blocks = []
+    for token in _markdown().parse(text):
+        if token.type != "fence" or token.map is None:
+            continue
+        first, last = token.map[0], min(token.map[1], len(lines))
+        opening = lines[first]
+        plain = token.level == 0 and opening.startswith(token.markup)
+        closed = last - first > 1 and _closes(lines[last - 1], token.markup)
+        content = token.content
+        if plain:  # the very characters: markdown-it turns CRLF into LF and NUL into a mark
+            content = "".join(lines[first + 1 : last - 1 if closed else last])
+        blocks.append(
+            Block(token.info, _without_last_break(content), first, last, token.markup, closed, plain)
+        )
+    return blocks
+
+
+def _closes(line: str, fence: str) -> bool:
+    found = _FENCE_LINE.match(line.lstrip("> \t"))
+    return bool(
+        found
+        and found[1][0] == fence[0]
+        and len(found[1]) >= len(fence)
+        and not line.lstrip("> \t").strip().strip(fence[0])
+    )
+
+
+def _without_last_break(content: str) -> str:
+    return re.sub(r"(?:\r\n?|\n)\Z", "", content, count=1)
+
+
+def _candidates(said: str, lines: list[str], blocks: list[Block]) -> Iterator[tuple[str, How, Block | None]]:
+    """Documents, best first."""
+    whole = [block for block in blocks if is_whole(block.content)]
+    sound = [block for block in whole if _balanced(block.content)]
+    for group in (
+        [block for block in sound if block.is_html],
+        [block for block in sound if not block.is_html],
+    ):
+        for block in sorted(
+            group, key=lambda b: ("index.html" in b.info.lower(), len(b.content)), reverse=True
+        ):
+            yield block.content, "fence", block
+    for block in blocks:
+        if longer := _longer(block, lines):
+            yield longer, "long_fence", block
+    for block in sorted(whole, key=lambda b: (b.is_html, len(b.content)), reverse=True):
+        yield block.content, "fence", block
+    outside = _outside(said, lines, blocks)
+    if outside and is_whole(outside):
+        yield outside, "prose", None
+    started = [block for block in blocks if _STARTS.match(block.content)]
+    for block in sorted(started, key=lambda b: (b.is_html, len(b.content)), reverse=True):
+        yield _trimmed(block), "unfinished", block
+    if outside:
+        yield outside, "unfinished", None
+    fragments = [block for block in blocks if block.is_html and _TAG.search(block.content)]
+    for block in sorted(fragments, key=lambda b: len(b.content), reverse=True):
+        yield block.content, "fragment", block
+    if _MARKUP.match(said) and said.rstrip().endswith(">"):
+        yield said.strip(), "fragment", None
+    for block in sorted(blocks, key=lambda b: len(b.content), reverse=True):
+        if not block.language and _MARKUP.match(block.content) and block.content.rstrip().endswith(">"):
+            yield block.content, "fragment", block
+
+
+def _longer(block: Block, lines: list[str]) -> str | None:
+    """The whole document that starts in a block and ends at a later closing fence, or at its own end."""
+    if not block.plain or not _STARTS.match(block.content):
+        return None
+    for number in range(block.last, len(lines)):
+        if _closes(lines[number], block.fence):
+            text = _without_last_break("".join(lines[block.first + 1 : number]))
+            if is_whole(text) and _balanced(text):
+                return text
+    end = _LAST_END.match("".join(lines[block.first + 1 :]))
+    return end.group() if end and is_whole(end.group()) and _balanced(end.group()) else None
+
+
+def _outside(said: str, lines: list[str], blocks: list[Block]) -> str | None:
+    """The document that starts outside of every block, to its end or to the end of the reply."""
+    fenced = {n for block in blocks for n in range(block.first, block.last)}
+    for pattern, needs_end in ((_LINE_START, False), (_ANY_START, True)):
+        for start in pattern.finditer(said):
+            line = len(_LINES.findall(said[: start.start() + 1])) - 1
+            if line in fenced:
+                continue
+            text = said[start.start() :].strip()
+            if end := _LAST_END.match(text):
+                return end.group()
+            if not needs_end:
+                return text
+    return None
+
+
+def _trimmed(block: Block) -> str:
+    """A block that was never closed runs to the end of the reply; the page may end before."""
+    end = None if block.closed else _LAST_END.match(block.content)
+    return end.group() if end else block.content

@@ -1,0 +1,201 @@
+"""The package from Python, for scripts and notebooks: what the command line does, as functions.
+
+They are synchronous and work where an event loop runs already. Everything they do is stored, and the same
+call again resumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opendesign.running.compare import Comparison
+from opendesign.running.compare import compare as _compare
+from opendesign.running.execute import CONCURRENCY, execute, rejudge, run_sync
+from opendesign.running.plan import RUNS, Plan, plan_run, seats_for, stored_plan
+from opendesign.running.report import Report, Tally
+from opendesign.running.store import Store, find_run
+from opendesign.running.summary import Aggregation, Summary, summarize
+
+if TYPE_CHECKING:
+    from opendesign.answering.models import Model
+
+PathLike = str | Path
+
+
+def plan(
+    model: str | Model,
+    *,
+    benchmark: str = "opendesign",
+    split: str | None = None,
+    category: str | None = None,
+    limit: int | None = None,
+    samples: int = 1,
+    judges: Sequence[str] = (),
+    judge_models: Mapping[str, str] | None = None,
+    protocol: str | None = None,
+    budget: float | None = None,
+    folder: PathLike | None = None,
+    base_url: str | None = None,
+    models_file: PathLike | None = None,
+) -> Plan:
+    """What ``run`` with the same arguments will do. Nothing is sent and nothing is written."""
+    from opendesign.answering.budget import Budget
+    from opendesign.answering.models import resolve
+    from opendesign.cases.benchmark import load_benchmark, load_card, load_protocol, select
+
+    money = Budget(budget) if budget is not None else None
+    file = Path(models_file) if models_file is not None else None
+    chosen = (
+        resolve(model, base_url=base_url, models_file=file, budget=money) if isinstance(model, str) else model
+    )
+    asked = load_benchmark(benchmark)
+    rules = load_protocol(benchmark, protocol or load_card(benchmark).protocol)
+    seats, notes = seats_for(rules, judges, judge_models, budget=money, models_file=file)
+    made = plan_run(
+        chosen,
+        asked,
+        rules,
+        seats,
+        select(asked, split=split, category=category, limit=limit),
+        selection={"split": split, "category": category, "limit": limit},
+        samples=samples,
+        folder=Path(folder) if folder is not None else None,
+        notes=notes,
+    )
+    if money is not None:
+        money.carry_over(Store(made.folder).spent_usd())
+    return made
+
+
+def run(
+    model: str | Model,
+    *,
+    benchmark: str = "opendesign",
+    split: str | None = None,
+    category: str | None = None,
+    limit: int | None = None,
+    samples: int = 1,
+    judges: Sequence[str] = (),
+    judge_models: Mapping[str, str] | None = None,
+    protocol: str | None = None,
+    budget: float | None = None,
+    folder: PathLike | None = None,
+    base_url: str | None = None,
+    models_file: PathLike | None = None,
+    concurrency: int = CONCURRENCY,
+    browser: str | None = None,
+    report: Report | None = None,
+) -> Summary:
+    """Take every case through answer, page and verdicts; returns the summary of all that is stored.
+
+    ``budget`` is in USD and covers the whole run, resumes included. ``folder`` names the run's folder, by
+    default one under ``runs/`` made from the arguments. Raises ``OpenDesignError`` for what cannot be done;
+    failures of cases never raise, see ``Summary.failures``.
+    """
+    made = plan(
+        model,
+        benchmark=benchmark,
+        split=split,
+        category=category,
+        limit=limit,
+        samples=samples,
+        judges=judges,
+        judge_models=judge_models,
+        protocol=protocol,
+        budget=budget,
+        folder=folder,
+        base_url=base_url,
+        models_file=models_file,
+    )
+    return carry_out(made, concurrency=concurrency, browser=browser, report=report)
+
+
+def carry_out(
+    plan: Plan, *, concurrency: int = CONCURRENCY, browser: str | None = None, report: Report | None = None
+) -> Summary:
+    """Do what is not done yet of a plan."""
+    listener = report or Tally()
+    for sentence in plan.notes:
+        listener.note(sentence)
+    broken = run_sync(lambda: execute(plan, listener, concurrency=concurrency, browser=browser))
+    _tell_broken(broken, plan.folder, listener)
+    return summarize(plan.folder)
+
+
+def score(
+    *paths: PathLike,
+    benchmark: str | None = None,
+    category: str = "website",
+    judges: Sequence[str] = (),
+    judge_models: Mapping[str, str] | None = None,
+    protocol: str | None = None,
+    budget: float | None = None,
+    folder: PathLike | None = None,
+    concurrency: int = CONCURRENCY,
+    browser: str | None = None,
+    report: Report | None = None,
+) -> Summary:
+    """Judge pages that exist already: files, folders of HTML, or a JSONL of answers.
+
+    Without ``benchmark`` each page is a case of its own, of the given ``category`` and without requirements.
+    """
+    from opendesign.running.pages import plan_pages
+
+    made = plan_pages(
+        [Path(path) for path in paths],
+        benchmark=benchmark,
+        category=category,
+        judges=judges,
+        judge_models=judge_models,
+        protocol=protocol,
+        budget=budget,
+        folder=Path(folder) if folder is not None else None,
+    )
+    return carry_out(made, concurrency=concurrency, browser=browser, report=report)
+
+
+def judge(
+    run: PathLike,
+    judges: Iterable[str],
+    *,
+    judge_models: Mapping[str, str] | None = None,
+    budget: float | None = None,
+    models_file: PathLike | None = None,
+    concurrency: int = CONCURRENCY,
+    browser: str | None = None,
+    report: Report | None = None,
+) -> Summary:
+    """Judge a stored run (again): asks no model for an answer and writes no page or picture."""
+    from opendesign.answering.budget import Budget
+
+    folder = find_run(str(run), RUNS)
+    listener = report or Tally()
+    _, _, rules = stored_plan(Store(folder))
+    money = Budget(budget, spent_usd=Store(folder).spent_usd()) if budget is not None else None
+    file = Path(models_file) if models_file is not None else None
+    seats, notes = seats_for(rules, tuple(judges), judge_models, budget=money, models_file=file)
+    for sentence in notes:
+        listener.note(sentence)
+    broken = run_sync(lambda: rejudge(folder, seats, listener, concurrency=concurrency, browser=browser))
+    _tell_broken(broken, folder, listener)
+    return summarize(folder)
+
+
+def load(run: PathLike, *, aggregation: Aggregation | None = None) -> Summary:
+    """The summary of a stored run, by path or by name under ``runs/``."""
+    return summarize(find_run(str(run), RUNS), aggregation=aggregation)
+
+
+def compare(first: PathLike, second: PathLike) -> Comparison:
+    """Paired differences of two stored runs, first minus second."""
+    return _compare(find_run(str(first), RUNS), find_run(str(second), RUNS))
+
+
+def _tell_broken(broken: int, folder: Path, listener: Report) -> None:
+    if broken:
+        listener.note(
+            f"{broken} answers met an internal error and are unscored: see {folder / 'errors.log'}, please "
+            "report it, and run the same command again to have them done."
+        )

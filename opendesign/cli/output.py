@@ -1,0 +1,228 @@
+"""What the commands share: JSON on stdout, tables, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from opendesign.running.report import Tally
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from opendesign.running.statistics import Estimate
+    from opendesign.running.summary import Summary
+    from opendesign.types import Answer, Artifact, Verdict
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def console(*, err: bool = False) -> Console:
+    """A rich console; plain text where the stream is no terminal, and never cut there."""
+    from rich.console import Console
+
+    stream = sys.stderr if err else sys.stdout
+    return Console(file=stream, soft_wrap=not stream.isatty(), highlight=False)
+
+
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None
+) -> None:
+    """A table on stdout; columns whose name starts with ``>`` are set to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    # A pipe has no width: a table there is as wide as what is in it.
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        right = column.startswith(">")
+        table.add_column(column.removeprefix(">"), justify="right" if right else "left", no_wrap=right)
+    for row in rows:
+        table.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
+    if not out.is_terminal:
+        out.width = max(out.width, out.measure(table).maximum)
+    out.print(table)
+
+
+def parse_pairs(values: Sequence[str], option: str) -> dict[str, str]:
+    """``NAME=VALUE`` arguments as a dict."""
+    pairs = {}
+    for value in values:
+        name, equals, rest = value.partition("=")
+        if not equals or not name or not rest:
+            raise click.UsageError(f"{option} takes JUDGE=MODEL, not '{value}'.")
+        pairs[name.strip()] = rest.strip()
+    return pairs
+
+
+def parse_names(value: str | None) -> tuple[str, ...]:
+    """A list with commas."""
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+class Progressing(Tally):
+    """Progress on stderr: a live line on a terminal, a plain one every few seconds otherwise."""
+
+    def __init__(self, *, every_s: float = 10.0) -> None:
+        super().__init__()
+        self._every_s, self._last = every_s, time.monotonic()
+        self._live: Progress | None = None
+        self._console = console(err=True)
+
+    def note(self, sentence: str) -> None:
+        from rich.text import Text
+
+        self._console.print(Text(f"Note: {sentence}"))
+
+    def begin(self, journeys: int, judges: list[str]) -> None:
+        super().begin(journeys, judges)
+        if self._console.is_terminal:
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            columns = [BarColumn(bar_width=24), TextColumn("{task.description}")]
+            self._live = Progress(*columns, console=self._console, transient=True)
+            self._live.start()
+            self._live.add_task(self.line(), total=journeys)
+
+    def step(self, step: str, outcome: Answer | Artifact | Verdict, *, fresh: bool) -> None:
+        super().step(step, outcome, fresh=fresh)
+        self._show()
+
+    def finished(self) -> None:
+        super().finished()
+        self._show()
+
+    def _show(self) -> None:
+        if self._live is not None:
+            self._live.update(self._live.task_ids[0], completed=self.done, description=self.line())
+        elif time.monotonic() - self._last >= self._every_s:
+            self._last = time.monotonic()
+            click.echo(self.line(), err=True)
+
+    def line(self) -> str:
+        """``12/60 cases · answer 20 · artifact 15 · … · $0.12 · 1 failed (truncated 1) · 2 min left``."""
+        parts = [f"{self.done}/{self.journeys} cases"]
+        parts += [f"{step.removeprefix('verdict-')} {count}" for step, count in self.steps.items()]
+        if self.cost_usd is None:
+            parts.append("cost unknown")
+        elif self.cost_usd:
+            parts.append(f"${self.cost_usd:.2f}")
+        if self.failures:
+            reasons = ", ".join(f"{reason} {count}" for reason, count in self.failures.most_common())
+            parts.append(f"{sum(self.failures.values())} failed ({reasons})")
+        if (left := self.seconds_left) is not None and self.done < self.journeys:
+            parts.append(f"{duration(left)} left")
+        return " · ".join(parts)
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def with_progress(work: Callable[[Progressing], Summary]) -> Summary:
+    """Do ``work`` with a progress display that is taken away again, whatever happens."""
+    progress = Progressing()
+    try:
+        return work(progress)
+    finally:
+        progress.close()
+
+
+def finish(summary: Summary, *, as_json: bool) -> int:
+    """Print a summary; the exit code is 1 where a judge has not scored everything."""
+    if as_json:
+        print_json(summary.to_dict())
+    else:
+        print_summary(summary)
+    return 0 if summary.coverage and min(summary.coverage.values()) >= 1.0 else 1
+
+
+def print_summary(summary: Summary) -> None:
+    """The summary for a person."""
+    out = click.echo
+    benchmark, protocol = summary.benchmark, summary.protocol
+    out(
+        f"{summary.model} on {benchmark['name']} {benchmark['version']} ({benchmark['hash']}), "
+        f"protocol {protocol['name']} ({protocol['hash']})"
+    )
+    samples = f" × {summary.samples} samples" if summary.samples > 1 else ""
+    out(f"{summary.cases} cases{samples} · {cost(summary.cost_usd)} · {duration(summary.seconds)}")
+    rows = []
+    for name, estimate in summary.scores.items():
+        judge = name.partition(".")[0]
+        stands = summary.judges[judge].get("stands_in_for")
+        label = f"{name}  (for {stands})" if stands and name == _first(summary, judge) else name
+        rows.append([label, *_cells(estimate), f"{summary.coverage[judge]:.0%}"])
+    print_table(["score", ">mean", ">95 % interval", ">n", ">coverage"], rows)
+    heads = [name for name in summary.scores if name == _first(summary, name.partition(".")[0])]
+    if len(summary.by_category) > 1:
+        print_table(
+            ["category", *(f">{name}" for name in heads)],
+            [
+                [category, *(short(scores.get(name)) for name in heads)]
+                for category, scores in summary.by_category.items()
+            ],
+        )
+    if summary.failures:
+        counts = ", ".join(f"{reason} {count}" for reason, count in summary.failures.items())
+        owners = ", ".join(f"{owner} {count}" for owner, count in summary.failures_by_owner.items())
+        out(f"Failures: {counts} (by owner: {owners})")
+    if summary.affected_by_network:
+        out(f"{summary.affected_by_network:.0%} of the pages had requests that were refused or failed.")
+    if summary.changed_resources:
+        out(f"{summary.changed_resources} addresses gave different bytes to pages of this run.")
+    if all(judge.get("model") is None for judge in summary.judges.values()):
+        out("Key-free judges: a smoke test of the pages, not the benchmark's quality score.")
+    out(f"Stored in {summary.run}")
+
+
+def _first(summary: Summary, judge: str) -> str | None:
+    return next((name for name in summary.scores if name.startswith(f"{judge}.")), None)
+
+
+def _cells(estimate: Estimate) -> list[str]:
+    interval = (
+        "–" if estimate.low is None or estimate.high is None else f"{estimate.low:.2f} – {estimate.high:.2f}"
+    )
+    return [f"{estimate.mean:.2f}", interval, str(estimate.n)]
+
+
+def short(estimate: Estimate | None) -> str:
+    """``71.2 [69.1, 73.0]``."""
+    if estimate is None:
+        return "–"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.mean:.2f}"
+    return f"{estimate.mean:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
+def cost(usd: float | None) -> str:
+    return "cost unknown" if usd is None else f"${usd:.2f}"
+
+
+def duration(seconds: float) -> str:
+    """``45 s``, ``12 min``, ``3 h 20 min``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"
+
+
+def mean_of(scores: Mapping[str, Estimate], name: str | None) -> str | None:
+    return f"{scores[name].mean:.2f}" if name is not None and name in scores else None

@@ -1,0 +1,203 @@
+// The page's time, chance and way out, in our hands. Runs before the page's own scripts in every frame of
+// the page's origin. Time stands still until `advance` is called, so that what changes after an input was
+// made by that input; the same seed and the same steps give the same page again.
+(() => {
+  if (window.__probe) return;
+  let host = null;
+  try {
+    if (window.parent !== window) host = window.parent.__probe || null;
+  } catch { /* a parent of another origin */ }
+  if (window.parent !== window && !host) return; // an opaque frame cannot be watched: leave it alone
+
+  const native = {
+    setTimeout: window.setTimeout.bind(window),
+    frame: window.requestAnimationFrame.bind(window),
+    now: performance.now.bind(performance),
+    Date: window.Date,
+  };
+  const EPOCH = 1767261600000;
+  const FRAME = 16, FRAME_3D = 48; // ms of page time; software WebGL draws few frames a second
+  const MOST_CALLBACKS = 20000, MOST_WALL = 2500; // of one `advance`
+  const probe = host || {
+    now: 0, reads: 0, frameMs: FRAME, cause: 0, phase: 0, nextId: 1, timers: new Map(), frames: new Map(),
+    muted: false, guarded: false, log: [], listeners: new WeakMap(), global: new Set(), sources: [],
+    roots: new WeakMap(), native,
+  };
+  Object.defineProperty(window, '__probe', { value: probe, enumerable: false });
+
+  // ---- time. Each reading creeps forward a little, so that a loop that waits for the clock ends.
+  const read = () => probe.now + Math.min(probe.reads++, 5e6) * 0.001;
+  const add = (run, delay, every) => {
+    const id = probe.nextId++;
+    const wait = Math.max(1, Number(delay) || 0);
+    probe.timers.set(id, { id, due: probe.now + wait, run, every: every ? Math.max(4, wait) : 0, cause: probe.cause });
+    return id;
+  };
+  const callable = (fn, args) => () => (typeof fn === 'function' ? fn.apply(window, args) : window.eval(String(fn)));
+  window.setTimeout = (fn, delay, ...args) => add(callable(fn, args), delay, false);
+  window.setInterval = (fn, delay, ...args) => add(callable(fn, args), delay, true);
+  window.clearTimeout = window.clearInterval = (id) => { probe.timers.delete(Number(id)); };
+  window.requestAnimationFrame = (fn) => {
+    const id = probe.nextId++;
+    probe.frames.set(id, { id, run: (at) => fn.call(window, at), cause: probe.cause });
+    return id;
+  };
+  window.cancelAnimationFrame = (id) => { probe.frames.delete(Number(id)); };
+  window.requestIdleCallback = (fn) => add(() => fn({ didTimeout: false, timeRemaining: () => 10 }), 1, false);
+  window.cancelIdleCallback = window.clearTimeout;
+  performance.now = read;
+  window.Date = new Proxy(native.Date, {
+    construct: (target, args, made) => Reflect.construct(target, args.length ? args : [EPOCH + Math.floor(read())], made),
+    apply: (target) => new target(EPOCH + Math.floor(read())).toString(),
+    get: (target, name) => (name === 'now' ? () => EPOCH + Math.floor(read()) : Reflect.get(target, name)),
+  });
+  let seed = 20260115;
+  Math.random = () => { // mulberry32
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+
+  // ---- what the page listens to
+  const listen = EventTarget.prototype.addEventListener;
+  const note = (target, type, fn) => {
+    if (target === window || target === document || target === document.documentElement || target === document.body) {
+      probe.global.add(type);
+    } else if (target instanceof Element) {
+      if (!probe.listeners.has(target)) probe.listeners.set(target, new Set());
+      probe.listeners.get(target).add(type);
+    }
+    if (type.startsWith('key') && fn && probe.sources.length < 40) {
+      probe.sources.push(String(fn.handleEvent || fn).slice(0, 4000));
+      if (target instanceof Element && target !== document.body) probe.keyTarget = target;
+    }
+  };
+
+  // ---- input: a muted page gets none of it, while the browser does all it does for an inert element
+  const INPUT = ['pointerdown', 'pointerup', 'pointermove', 'pointerover', 'pointerout', 'pointerenter', 'pointerleave',
+    'pointercancel', 'gotpointercapture', 'lostpointercapture', 'mousedown', 'mouseup', 'mousemove', 'mouseover',
+    'mouseout', 'mouseenter', 'mouseleave', 'click', 'dblclick', 'auxclick', 'contextmenu', 'wheel', 'keydown', 'keyup',
+    'keypress', 'beforeinput', 'input', 'change', 'submit', 'reset', 'invalid', 'focus', 'blur', 'focusin', 'focusout',
+    'touchstart', 'touchmove', 'touchend', 'dragstart', 'drag', 'dragenter', 'dragover', 'dragleave', 'drop', 'dragend',
+    'select', 'selectstart', 'toggle', 'beforetoggle', 'hashchange', 'popstate', 'scroll', 'scrollend'];
+  const SCROLL_KEYS = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', ' ', 'PageUp', 'PageDown', 'Home', 'End']);
+  const scrolls = (event) => SCROLL_KEYS.has(event.key) &&
+    !event.target.closest?.('input, textarea, select, button, a, summary, [contenteditable]');
+  for (const type of INPUT) {
+    listen.call(window, type, (event) => {
+      if (!probe.muted) return;
+      event.stopImmediatePropagation();
+      if (type === 'keydown' && scrolls(event)) event.preventDefault();
+    }, { capture: true, passive: type !== 'keydown' });
+  }
+  listen.call(window, 'keydown', (event) => { if (probe.guarded && scrolls(event)) event.preventDefault(); });
+  EventTarget.prototype.addEventListener = function (type, fn, options) {
+    try { note(this || window, String(type), fn); } catch { /* never the page's trouble */ }
+    return listen.call(this || window, type, fn, options);
+  };
+
+  // ---- ways out: dialogs, popups, other documents
+  const log = (kind, text) => { if (probe.log.length < 50) probe.log.push({ kind, text: String(text ?? '').slice(0, 80) }); };
+  window.alert = (text) => log('dialog', text);
+  window.confirm = (text) => { log('dialog', text); return true; };
+  window.prompt = (text, value) => { log('dialog', text); return value || 'Sample'; };
+  window.print = () => log('dialog', 'print');
+  window.open = (url) => { log('popup', url); return null; };
+  window.navigation?.addEventListener('navigate', (event) => {
+    if (!probe.guarded || event.destination.sameDocument || event.hashChange) return;
+    log('navigation', event.destination.url);
+    if (event.cancelable) event.preventDefault();
+  });
+
+  // ---- things that would otherwise move in real time or stay out of sight
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (options) {
+    const root = attach.call(this, options);
+    probe.roots.set(this, root);
+    return root;
+  };
+  const context = HTMLCanvasElement.prototype.getContext;
+  HTMLCanvasElement.prototype.getContext = function (type, options) {
+    if (!/webgl|webgpu/.test(String(type))) return context.call(this, type, options);
+    probe.frameMs = FRAME_3D;
+    return context.call(this, type, { ...options, preserveDrawingBuffer: true });
+  };
+  const instantly = (owner, name) => {
+    const original = owner[name];
+    owner[name] = function (...args) {
+      return original.apply(this, args.map((a) => (a && typeof a === 'object' ? { left: a.left, top: a.top, block: a.block,
+        inline: a.inline, behavior: 'instant' } : a)));
+    };
+  };
+  for (const name of ['scrollTo', 'scrollBy', 'scroll']) { instantly(window, name); instantly(Element.prototype, name); }
+  instantly(Element.prototype, 'scrollIntoView');
+
+  if (host) return;
+
+  // ---- the hand on the clock
+  const channel = new MessageChannel();
+  let wake = null;
+  channel.port1.onmessage = () => wake();
+  const turn = () => new Promise((done) => { wake = done; channel.port2.postMessage(0); });
+  /** Let the browser do its own work: microtasks, messages, observers, two real frames. */
+  probe.flush = async () => {
+    for (let i = 0; i < 2; i++) {
+      await new Promise((done) => { native.frame(done); native.setTimeout(done, 60); });
+      await turn();
+    }
+  };
+  const call = async (entry, at) => {
+    probe.cause = entry.cause;
+    try { entry.run(at); } catch (error) { console.error(error); }
+    await turn();
+    probe.cause = probe.phase;
+  };
+  /** Move the page's time on by `ms`; with `only`, nothing runs but what that input phase has caused. */
+  probe.advance = async (ms, only = null) => {
+    const end = probe.now + ms, wall = native.now() + MOST_WALL;
+    const mine = (entry) => only === null || entry.cause === only;
+    let left = MOST_CALLBACKS;
+    while (left > 0 && native.now() < wall) {
+      const frames = [...probe.frames.values()].filter(mine);
+      let due = Infinity;
+      for (const t of probe.timers.values()) if (mine(t) && t.due < due) due = t.due;
+      const frameDue = frames.length ? Math.max(probe.now + 1, (probe.lastFrame ?? 0) + probe.frameMs) : Infinity;
+      const next = Math.max(probe.now, Math.min(due, frameDue));
+      if (next > end) break;
+      probe.now = next; probe.reads = 0;
+      const ready = [...probe.timers.values()].filter((t) => mine(t) && t.due <= next).sort((a, b) => a.due - b.due || a.id - b.id);
+      for (const t of ready) {
+        if (!probe.timers.has(t.id)) continue;
+        if (t.every) t.due = next + t.every; else probe.timers.delete(t.id);
+        await call(t); left--;
+      }
+      if (next < frameDue) continue;
+      probe.lastFrame = next;
+      for (const f of frames) {
+        if (!probe.frames.delete(f.id)) continue;
+        await call(f, probe.now); left--;
+      }
+    }
+    probe.now = end; probe.reads = 0;
+  };
+  /** What goes on without input: pending frames, and the shortest period of a repeated timer (ms, 0: none). */
+  probe.motion = () => {
+    const periods = [...probe.timers.values()].map((t) => t.every || t.due - probe.now);
+    return { frames: probe.frames.size, period: periods.length ? Math.min(...periods) : 0 };
+  };
+  /** From load to the state in which the page waits for a person. */
+  probe.start = async () => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('* { scroll-behavior: auto !important }');
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+    await probe.flush();
+    await probe.advance(probe.frameMs === FRAME ? 1000 : 480);
+    for (let i = 0; i < 6; i++) { // a loading screen: one-shot timers that are still to come
+      const once = [...probe.timers.values()].filter((t) => !t.every && t.due > probe.now && t.due < 4000).map((t) => t.due);
+      if (!once.length || probe.frameMs !== FRAME) break;
+      await probe.advance(Math.min(...once) - probe.now + 1);
+    }
+    await probe.flush();
+  };
+})();

@@ -1,0 +1,1 @@
+"""Running: Verdict → Run. The journey of a case, the store, summaries and comparisons."""

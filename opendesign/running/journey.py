@@ -1,0 +1,233 @@
+"""The whole journey of one case: answer → page → verdicts.
+
+One function of a case and a setup, with nothing shared but the store it reports to, so that it can run on
+any machine. What is stored is used again; what fails is data with an owner, and this is the one place that
+turns a ``Failed`` into it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from opendesign.canonical import digest, hash_of, plain
+from opendesign.errors import Failed
+from opendesign.running.report import Report
+from opendesign.running.store import Key, Store
+from opendesign.types import Answer, Artifact, Blob, Card, Case, Failure, Verdict
+
+if TYPE_CHECKING:
+    from opendesign.answering.models import Model
+    from opendesign.judging.cards import Engine
+    from opendesign.rendering import Rendering
+    from opendesign.running.lazy import LazyRenderer
+    from opendesign.types import Protocol
+
+Outcome = TypeVar("Outcome", Answer, Artifact, Verdict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """A judge with all that it needs to sit: its card, its engine, and a model where the card wants one."""
+
+    card: Card
+    engine: Engine
+    model: Model | None = None
+
+    @property
+    def config(self) -> str:
+        """Hash of what decides a verdict beside the artifact."""
+        return hash_of({"card": self.card.hash, "model": self.model.name if self.model else None})
+
+    @property
+    def made(self) -> dict[str, str]:
+        """What a verdict's record says of the judge."""
+        model = {"judge_model": self.model.name} if self.model else {}
+        return {"judge_version": self.card.version, "judge_hash": self.card.hash, **model}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What every journey of a run shares, all of it read only. Without a model nothing is generated."""
+
+    model: Model | None
+    protocol: Protocol
+    renderer: LazyRenderer
+    seats: tuple[Seat, ...]
+
+
+async def journey(case: Case, sample: int, setup: Setup, store: Store, report: Report) -> None:
+    """Take one sample of one case through every step that is not done yet."""
+    answer = await _answer(case, sample, setup, store, report)
+    if answer is None:
+        return
+    failure = answer.failure
+    artifact = None
+    if failure is None:
+        artifact = await _artifact(case, answer, setup, store, report)
+        if artifact is None:
+            return
+        failure = artifact.failure
+    if failure is not None and failure.status != "model_failure":
+        return  # nothing to judge: unscored, and tried again when the run is resumed
+    for seat in setup.seats:
+        if artifact is None or failure is not None:
+            await _fail(case, sample, seat, failure, store, report)
+        else:
+            await _verdict(case, artifact, seat, setup, store, report)
+
+
+async def _answer(case: Case, sample: int, setup: Setup, store: Store, report: Report) -> Answer | None:
+    model = setup.model
+    if model is None:  # re-judging: the last stored answer counts, whatever settings made it
+        record = store.records("answers.jsonl").get((case.id, sample))
+        return store.decode(record, Answer) if record else None
+    generation = setup.protocol.generation
+    key = Key(
+        case=case.id,
+        sample=sample,
+        step="answer",
+        config=hash_of(model.config(generation)),
+        input=hash_of([case.category, case.prompt]),
+    )
+
+    async def ask() -> Answer:
+        return await model.answer(case, sample, generation)
+
+    def unanswered(failure: Failure) -> Answer:
+        return Answer(case=case.id, sample=sample, text="", failure=failure)
+
+    return await _step(store, key, Answer, ask, unanswered, report)
+
+
+async def _artifact(
+    case: Case, answer: Answer, setup: Setup, store: Store, report: Report
+) -> Artifact | None:
+    if setup.model is None:  # re-judging writes no artifact
+        record = store.records("artifacts.jsonl").get((case.id, answer.sample))
+        return store.decode(record, Artifact) if record else None
+    document = answer.document or ""
+    key = Key(
+        case=case.id,
+        sample=answer.sample,
+        step="artifact",
+        config=hash_of(plain(setup.protocol.render)),
+        input=digest(document)[:16],
+    )
+
+    async def render() -> Artifact:
+        renderer = await setup.renderer.get()
+        made["browser"], made["fonts"] = renderer.engine, renderer.fonts
+        return keep(answer, document, await renderer.render(document), renderer.engine, store)
+
+    def unrendered(failure: Failure) -> Artifact:
+        page = store.blobs.put(document.encode("utf-8", "replace"), "html")
+        return Artifact(case=case.id, sample=answer.sample, document=page, failure=failure)
+
+    made: dict[str, str] = {}
+    return await _step(store, key, Artifact, render, unrendered, report, made)
+
+
+def keep(answer: Answer, document: str, rendering: Rendering, engine: str, store: Store) -> Artifact:
+    """The artifact of a rendering, its page, pictures and facts put among the blobs."""
+    put = store.blobs.put
+
+    def optional(data: bytes | None, suffix: str) -> Blob | None:
+        return put(data, suffix) if data is not None else None
+
+    facts = rendering.facts.to_json().encode("utf-8", "replace") if rendering.facts else None
+    return Artifact(
+        case=answer.case,
+        sample=answer.sample,
+        document=put(document.encode("utf-8", "replace"), "html"),
+        picture=optional(rendering.picture, "png"),
+        thumbnail=optional(rendering.thumbnail, "webp"),
+        facts=optional(facts, "json"),
+        engine=engine,
+        width=rendering.width,
+        height=rendering.height,
+        truncated=rendering.truncated,
+        requests=rendering.requests,
+        resources=rendering.resources,
+        failure=rendering.failure,
+        varies=rendering.varies,
+    )
+
+
+def verdict_key(case: Case, sample: int, seat: Seat, judged: Any) -> Key:
+    """The key of a verdict on ``judged``: an artifact, or the failure that stands in its place."""
+    if isinstance(judged, Artifact):
+        judged = [blob and blob.digest for blob in (judged.document, judged.picture, judged.facts)]
+    about = [case.category, case.prompt, plain(case.requirements), plain(judged)]
+    return Key(
+        case=case.id,
+        sample=sample,
+        step=f"verdict-{seat.card.name}",
+        config=seat.config,
+        input=hash_of(about),
+    )
+
+
+async def _verdict(
+    case: Case, artifact: Artifact, seat: Seat, setup: Setup, store: Store, report: Report
+) -> Verdict:
+    made = seat.made
+
+    async def judge() -> Verdict:
+        if not seat.card.live:
+            return await seat.engine(case, artifact, seat.card, None, seat.model)
+        assert artifact.document is not None
+        renderer = await setup.renderer.get()
+        made["browser"] = renderer.engine
+        async with renderer.session(artifact.document.read_text()) as page:
+            return await seat.engine(case, artifact, seat.card, page, seat.model)
+
+    def unjudged(failure: Failure) -> Verdict:
+        return Verdict(case=case.id, sample=artifact.sample, judge=seat.card.name, failure=failure)
+
+    key = verdict_key(case, artifact.sample, seat, artifact)
+    return await _step(store, key, Verdict, judge, unjudged, report, made)
+
+
+async def _fail(
+    case: Case, sample: int, seat: Seat, failure: Failure | None, store: Store, report: Report
+) -> None:
+    """The lowest score of every measure, for a model's failure."""
+    from opendesign.judging.cards import verdict_of_model_failure
+
+    assert failure is not None
+    lowest = verdict_of_model_failure(seat.card, case, sample, failure)
+
+    async def judge() -> Verdict:
+        return lowest
+
+    key = verdict_key(case, sample, seat, failure)
+    await _step(store, key, Verdict, judge, lambda _: lowest, report, seat.made)
+
+
+async def _step(
+    store: Store,
+    key: Key,
+    kind: type[Outcome],
+    work: Callable[[], Awaitable[Outcome]],
+    unfinished: Callable[[Failure], Outcome],
+    report: Report,
+    made: dict[str, str] | None = None,
+) -> Outcome:
+    """The stored outcome of a step, or the outcome of doing it now. A ``Failed`` becomes data here."""
+    stored = store.find(key, kind)
+    if stored is not None:
+        report.step(key.step, stored, fresh=False)
+        return stored
+    started = time.monotonic()
+    try:
+        outcome = await work()
+    except Failed as error:
+        outcome = unfinished(error.failure)
+    times = {"at": round(time.time(), 3), "seconds": round(time.monotonic() - started, 3)}
+    outcome = replace(outcome, varies={**outcome.varies, **times})
+    store.put(key, outcome, **(made or {}))
+    report.step(key.step, outcome, fresh=True)
+    return outcome

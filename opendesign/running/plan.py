@@ -1,0 +1,203 @@
+"""What a run will do, decided before anything is sent: cases, model, judges, and the folder it is kept in.
+
+The folder's name is made from what is asked, so that the same command finds the same run and resumes it.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import opendesign
+from opendesign.canonical import hash_of, plain
+from opendesign.errors import UsageError
+from opendesign.running.journey import Seat
+from opendesign.running.store import Store
+from opendesign.types import Benchmark, Case, Protocol
+
+if TYPE_CHECKING:
+    from opendesign.answering.budget import Budget
+    from opendesign.answering.models import Model
+
+RUNS = Path("runs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A run before it starts. ``notes`` are sentences a person should read first."""
+
+    folder: Path
+    benchmark: Benchmark
+    cases: tuple[Case, ...]
+    samples: int
+    selection: Mapping[str, Any]  # split, category, limit
+    protocol: Protocol
+    model: Model
+    seats: tuple[Seat, ...]
+    notes: tuple[str, ...] = ()
+    model_config: Mapping[str, Any] = field(default_factory=dict)
+
+    def identity(self) -> dict[str, Any]:
+        """What makes two runs the same run. Judges are not in it: they can be added later."""
+        return {
+            "benchmark": {"name": self.benchmark.name, "hash": self.benchmark.hash, **self.selection},
+            "cases": [case.id for case in self.cases],
+            "model": dict(self.model_config),
+            "protocol": self.protocol.hash,
+            "samples": self.samples,
+        }
+
+    def manifest(self) -> dict[str, Any]:
+        """``run.json``: enough to resume, to judge again and to read the run without its benchmark."""
+        return {
+            "identity": hash_of(self.identity()),
+            "benchmark": {
+                "name": self.benchmark.name,
+                "version": self.benchmark.version,
+                "title": self.benchmark.title,
+                "hash": self.benchmark.hash,
+                **self.selection,
+            },
+            "cases": plain(self.cases),
+            "model": {"name": self.model.name, "config": dict(self.model_config)},
+            "protocol": plain(self.protocol),
+            "judges": {seat.card.name: _judge(seat) for seat in self.seats},
+            "samples": self.samples,
+            "made": {"opendesign": opendesign.__version__},
+            "varies": {"started": time.time(), "python": platform.python_version(), "host": platform.node()},
+        }
+
+
+def _judge(seat: Seat) -> dict[str, Any]:
+    card = seat.card
+    return {
+        "version": card.version,
+        "hash": card.hash,
+        "config": seat.config,
+        "model": seat.model.name if seat.model else None,
+        "stands_in_for": card.stands_in_for,
+        "measures": plain(card.measures),
+    }
+
+
+def plan_run(
+    model: Model,
+    benchmark: Benchmark,
+    protocol: Protocol,
+    seats: tuple[Seat, ...],
+    cases: tuple[Case, ...],
+    *,
+    selection: Mapping[str, Any] | None = None,
+    samples: int = 1,
+    folder: Path | None = None,
+    notes: Sequence[str] = (),
+) -> Plan:
+    """A plan; without ``folder`` its name is made from model, benchmark, protocol and a hash of the rest."""
+    if samples < 1:
+        raise UsageError(f"--samples is {samples}: ask for at least one sample a case.")
+    if not cases:
+        raise UsageError("No case is left to run: widen --split, --category or --limit.")
+    from dataclasses import replace
+
+    plan = Plan(
+        folder=folder or RUNS,
+        benchmark=benchmark,
+        cases=cases,
+        samples=samples,
+        selection=dict(selection or {}),
+        protocol=protocol,
+        model=model,
+        seats=seats,
+        notes=tuple(notes),
+        model_config=model.config(protocol.generation),
+    )
+    if folder is not None:
+        return plan
+    name = [model.name, benchmark.name, *(str(v) for v in plan.selection.values() if v is not None)]
+    slug = "-".join(re.sub(r"[^a-z0-9.]+", "-", part.lower()).strip("-.")[:40] for part in name)
+    return replace(plan, folder=RUNS / f"{slug}-{protocol.name}-{hash_of(plan.identity())[:8]}")
+
+
+def seats_for(
+    protocol: Protocol,
+    judges: Sequence[str] = (),
+    judge_models: Mapping[str, str] | None = None,
+    *,
+    budget: Budget | None = None,
+    models_file: Path | None = None,
+) -> tuple[tuple[Seat, ...], tuple[str, ...]]:
+    """The judges of a run and a note for every one that another stands in for.
+
+    Without ``judges`` the protocol's. A judge for which no model is named is replaced by the protocol's
+    key-free stand-in. Raises ``UnknownName`` for a judge that is not there, ``UsageError`` for a model given
+    to a judge that takes none or does not sit.
+    """
+    from opendesign.answering.models import resolve
+    from opendesign.judging.cards import engine, load_card
+
+    models = dict(judge_models or {})
+    seats: dict[str, Seat] = {}
+    notes = []
+    for name in judges or protocol.judges:
+        stand_in = protocol.stand_ins.get(name)
+        if stand_in is not None and name not in models:
+            notes.append(f"No model is configured for the judge '{name}': '{stand_in}' stands in for it.")
+            card = load_card(stand_in)
+        else:
+            card = load_card(name)
+        model = models.pop(name, None)
+        if model is not None and not card.needs_model:
+            raise UsageError(f"The judge '{name}' takes no model: leave out --judge-model {name}={model}.")
+        if model is None and card.needs_model:
+            raise UsageError(f"The judge '{name}' needs a model: add --judge-model {name}=PROVIDER/MODEL.")
+        chosen = resolve(model, budget=budget, models_file=models_file) if model is not None else None
+        seats[card.name] = Seat(card=card, engine=engine(card), model=chosen)
+    if models:
+        name = next(iter(models))
+        raise UsageError(f"--judge-model names '{name}', which is not among the judges of this run.")
+    return tuple(seats.values()), tuple(notes)
+
+
+def check_same(store: Store, plan: Plan) -> None:
+    """Raise ``UsageError`` where the folder holds another run than the one planned."""
+    manifest = store.manifest()
+    if manifest.get("identity") == hash_of(plan.identity()):
+        return
+    pairs = {
+        "model": (manifest["model"]["name"], plan.model.name),
+        "benchmark": (
+            f"{manifest['benchmark']['name']} {manifest['benchmark']['hash']}",
+            f"{plan.benchmark.name} {plan.benchmark.hash}",
+        ),
+        "protocol": (
+            f"{manifest['protocol']['name']} {manifest['protocol']['hash']}",
+            f"{plan.protocol.name} {plan.protocol.hash}",
+        ),
+        "samples": (manifest["samples"], plan.samples),
+        "cases": (len(manifest["cases"]), len(plan.cases)),
+    }
+    differs = [f"{name} ({was} there, {now} here)" for name, (was, now) in pairs.items() if was != now]
+    what = ", ".join(differs) or "the cases chosen or the model's settings"
+    raise UsageError(f"{plan.folder} holds a run that differs in {what}: name another folder with --run.")
+
+
+def stored_plan(store: Store) -> tuple[tuple[Case, ...], int, Protocol]:
+    """Cases, samples and protocol of a stored run, as its manifest has them."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from opendesign.errors import StoreError
+
+    manifest = store.manifest()
+    try:
+        cases = TypeAdapter(tuple[Case, ...]).validate_python(manifest["cases"])
+        protocol = TypeAdapter(Protocol).validate_python(manifest["protocol"])
+        return cases, int(manifest["samples"]), protocol
+    except (ValidationError, KeyError, TypeError, ValueError):
+        raise StoreError(
+            f"{store.manifest_path} is damaged: restore it, or start a run in another folder."
+        ) from None
