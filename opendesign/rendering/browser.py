@@ -92,10 +92,14 @@ def _playwrights_own() -> Iterator[BrowserFound]:
     wanted = _revision()
     for prefix, programs in _OWN:
         folders = [f for f in root.glob(f"{prefix}-*") if re.fullmatch(rf"{prefix}-\d+", f.name)]
-        folders.sort(key=lambda f: (f.name.endswith(f"-{wanted}"), int(f.name.rsplit("-", 1)[1])), reverse=True)
+        folders.sort(
+            key=lambda f: (f.name.endswith(f"-{wanted}"), int(f.name.rsplit("-", 1)[1])), reverse=True
+        )
         for folder in folders:
             for program in programs:
-                for path in sorted([*folder.glob(f"*/{program}"), *folder.glob(f"*/*.app/Contents/MacOS/{program}")]):
+                for path in sorted(
+                    [*folder.glob(f"*/{program}"), *folder.glob(f"*/*.app/Contents/MacOS/{program}")]
+                ):
                     if os.access(path, os.X_OK):
                         kind: Kind = "chromium-headless-shell" if "shell" in prefix else "chromium"
                         yield BrowserFound(path, kind, "playwright")

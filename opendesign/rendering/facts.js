@@ -354,7 +354,7 @@
       background: d.behind === "colour" ? d.bg.map((v) => round(v, 0)) : null, behind: d.behind,
       size: round(size), weight: parseInt(st.fontWeight) || 400, family: familyOf(st.fontFamily), line_height: round(height),
       align: st.textAlign, underline: d.underline, link: d.link, hidden: why,
-      cut: why ? null : dots ? "ellipsis" : short ? "clipped" : there < 0.9 * area ? "offscreen" : null, covered: false, aria_hidden: d.ariaHidden,
+      cut: why ? null : dots ? "ellipsis" : short ? "clipped" : there < 0.9 * area ? "offscreen" : null, covered: false, under_fixed: false, aria_hidden: d.ariaHidden,
     };
     const index = out.texts.push(item) - 1;
     if (why) { hide(spoken); return; }
@@ -366,7 +366,10 @@
     if (!q) return;
     probes.push({ y: (q.t + q.b) / 2, fixed: d.fixed, run: (hit) => {
       const found = hit((q.l + q.r) / 2, (q.t + q.b) / 2, d);
-      if (found && !within(found, el) && !within(el, found)) item.covered = opaque(found, el);
+      if (found && !within(found, el) && !within(el, found)) {
+        item.covered = opaque(found, el);
+        for (let n = found; item.covered && n && !within(el, n); n = up(n)) if (type(n) === 1 && getComputedStyle(n).position === "fixed") item.under_fixed = true;
+      }
     } });
   };
   const opaque = (found, el) => { // whether something between what was hit and the common ancestor hides what is below

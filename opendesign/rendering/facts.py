@@ -105,6 +105,7 @@ class TextBox:
     hidden: str | None
     cut: str | None
     covered: bool  # something opaque lies over it
+    under_fixed: bool  # and that is fixed to the window, as a dialog is
     aria_hidden: bool
 
 

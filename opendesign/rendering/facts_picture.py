@@ -85,12 +85,15 @@ def _edges(grey: Grey) -> Mask:
     import numpy as np
 
     edges = np.zeros(grey.shape, dtype=bool)
-    for one, other, into in (
-        (grey[:, :-1], grey[:, 1:], edges[:, :-1]),
-        (grey[:-1], grey[1:], edges[:-1]),
-    ):
-        into |= np.where(one > other, one - other, other - one) > _EDGE
+    edges[:, :-1] = _differ(grey[:, :-1], grey[:, 1:])
+    edges[:-1] |= _differ(grey[:-1], grey[1:])
     return edges
+
+
+def _differ(one: Grey, other: Grey) -> Mask:
+    import numpy as np
+
+    return np.where(one > other, one - other, other - one) > _EDGE
 
 
 def _cells(edges: Mask) -> int:

@@ -140,9 +140,7 @@ class Launcher:
                 'for a in "$@"; do case "$a" in --user-data-dir=*) '
                 f'chown -R {owner} "${{a#--user-data-dir=}}";; esac; done'
             )
-            target = (
-                f"setpriv --reuid {entry.pw_uid} --regid {entry.pw_gid} --clear-groups --no-new-privs -- {target}"
-            )
+            target = f"setpriv --reuid {entry.pw_uid} --regid {entry.pw_gid} --clear-groups --no-new-privs -- {target}"
         lines.append(f'exec {target} "$@"')
         script = self._folder / ("as-" + (user or "self"))
         script = script.with_name(f"{script.name}-{self._count}")

@@ -94,7 +94,9 @@ class OpenPage:
                 },
             )
         except Error as error:
-            if any(sign in str(error) for sign in ("context", "navigated", "No frame", "Promise was collected")):
+            if any(
+                sign in str(error) for sign in ("context", "navigated", "No frame", "Promise was collected")
+            ):
                 raise Vanished from error
             raise
         if "exceptionDetails" in reply:

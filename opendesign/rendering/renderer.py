@@ -38,8 +38,8 @@ class Rendering:
     """What a document became. ``picture`` is a PNG of the full page, ``thumbnail`` WebP of its first screen.
 
     ``width`` and ``height`` are the picture's, in CSS pixels; ``true_height`` is the page's, more than
-    ``height`` where ``truncated``. ``requests`` counts what the page asked for by outcome; ``resources`` is URL → SHA-256
-    of what it was given.
+    ``height`` where ``truncated``. ``requests`` counts what the page asked for by outcome; ``resources`` is
+    URL → SHA-256 of what it was given.
     """
 
     failure: Failure | None = None

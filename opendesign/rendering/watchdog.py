@@ -144,7 +144,11 @@ class ProcessTree:
         import psutil
 
         try:
-            return self._root is not None and self._root.is_running() and self._root.status() != psutil.STATUS_ZOMBIE
+            return (
+                self._root is not None
+                and self._root.is_running()
+                and self._root.status() != psutil.STATUS_ZOMBIE
+            )
         except psutil.Error:
             return False
 

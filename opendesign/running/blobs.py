@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -31,7 +32,8 @@ class Blobs:
             unfinished.write_bytes(data)
             unfinished.replace(blob.path)
         except OSError as error:
-            unfinished.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                unfinished.unlink(missing_ok=True)
             raise StoreError(cannot_write(blob.path, error)) from error
         return blob
 

@@ -1,4 +1,4 @@
-"""The reference for the execution judges: npm's htmlhint, installed under ``.cache/`` at its pinned version."""
+"""The reference for the execution judges: npm's htmlhint, at its pinned version under ``.cache/``."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def run(*command: str, cwd: Path) -> str:
     if done.returncode:
         tail = " ".join((done.stderr or done.stdout).split())[-400:]
         raise NotInstalled(
-            f"The differential test needs a package registry: run `{line}` in {cwd} where one can be reached, "
-            f"then the test again; it said: {tail}"
+            f"The differential test needs a package registry: run `{line}` in {cwd} where one can be "
+            f"reached, then the test again; it said: {tail}"
         )
     return done.stdout
 

@@ -1,5 +1,6 @@
-"""The execution cards against npm's htmlhint with the same rules switched on: same verdict, same rules broken,
-as often, and at the same places.
+"""The execution cards against npm's htmlhint with the same rules switched on.
+
+Asked for: the same verdict, the same rules broken, as often, and at the same places.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import pytest
 from htmlhint_pages import mutated, real_pages, soup
 from htmlhint_reference import Found, NotInstalled, lint
 
-from opendesign.judging import load_card
+from opendesign.judging.cards import load_card
 from opendesign.judging.rules import Finding, rule_set
 from opendesign.judging.rules import lint as ours
 from opendesign.judging.rules.ruleset import FILE, Rule
@@ -79,15 +80,15 @@ def _difference(page: str, rules: tuple[Rule, ...], reference: Found, card: str)
 
 
 def _places_comparable(page: str) -> bool:
-    """htmlhint reckons over several lines as if all ended as the first does, and loses count of the lines in a
-    script or style that is never closed."""
+    """htmlhint reckons over several lines as if all ended as the first does, and loses count of the lines of
+    a script or style that is never closed."""
     ends = re.findall(r"\r?\n", page)
     return len(set(ends)) <= 1 and (not page or tokens(page)[-1].kind != "raw")
 
 
 class _Lines:
-    """The places that htmlhint names: in UTF-16 units, the white space before an attribute, the end of a tag's
-    name for two rules, and the next line where a place is the end of a line."""
+    """The places that htmlhint names: in UTF-16 units, the white space before an attribute, the end of a
+    tag's name for two rules, and the next line where a place is the end of a line."""
 
     def __init__(self, page: str) -> None:
         self.page = page
@@ -132,7 +133,7 @@ def test_300_pages_agree(corpus: list[str]) -> None:
 @pytest.mark.long
 def test_all_pages_and_their_mutations_agree(corpus: list[str]) -> None:
     pages = sample(corpus, random.Random(20252), real=len(corpus), damaged=2_000, soups=2_000)
-    assert len(pages) >= 4_500
+    assert len(set(pages[:-2_000])) >= 2_000, "without the soups"
     differences = compare(pages)
     assert not differences, f"{len(differences)} differences, the first: {differences[0]}"
 

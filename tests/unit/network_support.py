@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from opendesign.rendering.network import Gate, Limits, PageNetwork
+from opendesign.rendering.network.channel import throwaway_context
 
 PUBLIC = "93.184.215.14"
 DOCUMENT = "<!doctype html><title>Straße</title>".encode()
@@ -130,7 +132,20 @@ def network(world: Outside, **options: Any) -> PageNetwork:
         "resolve": world.resolve,
         "connect": world.connect,
     } | options
-    return PageNetwork(**options)
+    made = PageNetwork(**options)
+    made.__dict__["certificate"] = certificate()  # one for all tests; making it takes a while
+    return made
+
+
+certificate = functools.cache(throwaway_context)
+
+
+@functools.cache
+def trusting() -> ssl.SSLContext:
+    """TLS that accepts any certificate, as the browser does from its proxy."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 @contextlib.asynccontextmanager
@@ -175,9 +190,7 @@ class Client:
         got = await self.ask(authority, "CONNECT")
         assert got.status == 200
         if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            await self.writer.start_tls(context, server_hostname="cdn.test")
+            await self.writer.start_tls(trusting(), server_hostname="cdn.test")
 
     async def at_end(self) -> bool:
         """Whether the other side closes without another byte."""

@@ -1,6 +1,7 @@
 """What a page can and cannot do, asked byte by byte of its gate."""
 
 import asyncio
+import contextlib
 import logging
 
 import pytest
@@ -119,11 +120,13 @@ async def test_a_picture_that_is_not_allowed_becomes_a_grey_one_of_its_size() ->
         assert world.connected == []
 
 
-@pytest.mark.parametrize(
-    "host",
-    """127.0.0.1 localhost localhost. x.localhost page.localhost 127.1 2130706433 0x7f000001 0177.0.0.1 0
-    [::1] [::ffff:127.0.0.1] [::]""".split(),
-)
+HERE = """
+    127.0.0.1 localhost localhost. x.localhost page.localhost 127.1 2130706433 0x7f000001 0177.0.0.1 0
+    [::1] [::ffff:127.0.0.1] [::]
+"""
+
+
+@pytest.mark.parametrize("host", HERE.split())
 @pytest.mark.parametrize("policy", ["allowlist", "open"])
 async def test_no_spelling_of_this_machine_reaches_it(host: str, policy: str) -> None:
     async with canary() as (port, visits), outside() as world:
@@ -148,10 +151,21 @@ def real() -> dict[str, object]:
 
 @pytest.mark.parametrize(
     "address",
-    ["127.0.0.1", "169.254.169.254", "10.0.0.7", "192.168.1.1", "100.64.0.1", "::1", "::ffff:127.0.0.1", "fd00::1"],
+    [
+        "127.0.0.1",
+        "169.254.169.254",
+        "10.0.0.7",
+        "192.168.1.1",
+        "100.64.0.1",
+        "::1",
+        "::ffff:127.0.0.1",
+        "fd00::1",
+    ],
 )
 @pytest.mark.parametrize("also", [[], [PUBLIC]])
-async def test_a_name_that_leads_inside_is_refused_before_any_connection(address: str, also: list[str]) -> None:
+async def test_a_name_that_leads_inside_is_refused_before_any_connection(
+    address: str, also: list[str]
+) -> None:
     async with outside(cdn_test=[*also, address]) as world, page(world) as gate:
         got = await get(gate, "https://cdn.test/a.js", sec_fetch_dest="script")
         assert got.status == 403
@@ -274,10 +288,14 @@ async def test_only_reading_methods_leave_and_preflights_are_answered_here() -> 
         for method in ("POST", "PUT", "DELETE", "PATCH", "TRACE", "OPTIONS"):
             assert (await get(gate, "https://cdn.test/data", method, b"x")).status == 403
         asked = {"origin": "http://page.localhost", "access_control_request_headers": "x-a"}
-        got = await get(gate, "https://cdn.test/data", "OPTIONS", access_control_request_method="GET", **asked)
+        got = await get(
+            gate, "https://cdn.test/data", "OPTIONS", access_control_request_method="GET", **asked
+        )
         assert got.status == 204
         assert got.headers["access-control-allow-headers"] == "x-a"
-        got = await get(gate, "https://cdn.test/data", "OPTIONS", access_control_request_method="PUT", **asked)
+        got = await get(
+            gate, "https://cdn.test/data", "OPTIONS", access_control_request_method="PUT", **asked
+        )
         assert got.status == 403
         assert world.connected == []
         head = await get(gate, "https://cdn.test/data", "HEAD")
@@ -317,7 +335,7 @@ GARBAGE = [
     b"\x00\x01\x02\x03\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     b"GET / HTTP/1.1\r\nHost: page.localhost\r\n\r\n",
-    b"GET http://page.localhost/ HTTP/9.9\r\nHost: a\r\n\r\n",
+    b"GET http://page.localhost/ HTTP/x.y\r\nHost: a\r\n\r\n",
     b"GET http://user:pw@cdn.test/ HTTP/1.1\r\nHost: a\r\n\r\n",
     b"GET http://page.localhost/ HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
     b"POST http://page.localhost/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
@@ -354,7 +372,12 @@ async def test_garbage_ends_in_an_error_or_nothing_and_hurts_nobody(
 
 async def test_slow_and_silent_connections_are_ended() -> None:
     async with outside() as world, page(world, limits=quick(idle_s=0.2, request_s=0.2)) as gate:
-        async with client(gate) as silent, client(gate) as slow, client(gate) as tunnel, client(gate) as shake:
+        async with (
+            client(gate) as silent,
+            client(gate) as slow,
+            client(gate) as tunnel,
+            client(gate) as shake,
+        ):
             await slow.send(b"GET http://page.localhost/ HTTP/1.1\r\nHost: a\r\nX-")
             await tunnel.tunnel("cdn.test:443", tls=False)
             await shake.tunnel("cdn.test:443", tls=False)
@@ -368,8 +391,8 @@ async def test_a_trickle_does_not_stretch_the_time_for_a_request() -> None:
     async with outside() as world, page(world, limits=quick(request_s=0.3)) as gate, client(gate) as one:
         start = asyncio.get_running_loop().time()
         await one.send(b"GET http://page.localhost/ HTTP/1.1\r\n")
-        with pytest.raises(ConnectionError):
-            for _ in range(100):
+        with contextlib.suppress(ConnectionError):
+            while not one.reader.at_eof():
                 await one.send(b"X: y\r\n")
                 await asyncio.sleep(0.05)
         assert asyncio.get_running_loop().time() - start < 2
@@ -429,7 +452,7 @@ async def test_closing_ends_what_is_in_flight_and_can_be_repeated() -> None:
                 assert await one.at_end()
         assert gate.busy == 0
         assert (only(gate).kind, only(gate).outcome, only(gate).reason) == ("font", "failed", "unfinished")
-        with pytest.raises(OSError):
+        with pytest.raises(ConnectionError):
             await get(gate, gate.url)
 
 
@@ -450,7 +473,7 @@ async def test_leaving_the_network_closes_its_gates() -> None:
     async with outside() as world:
         async with network(world) as net:
             gate = await net.gate(DOCUMENT)
-        with pytest.raises(OSError):
+        with pytest.raises(ConnectionError):
             await get(gate, gate.url)
 
 

@@ -11,20 +11,23 @@ from opendesign.rendering.network.policy import Rules, is_public, literal, parse
 from opendesign.rendering.network.records import Records, Request, capped
 
 
-@pytest.mark.parametrize(
-    "address",
-    """0.0.0.0 0.1.2.3 10.1.2.3 100.64.0.1 100.127.255.254 127.0.0.1 127.255.0.1 169.254.169.254 172.16.0.1
+INSIDE = """
+    0.0.0.0 0.1.2.3 10.1.2.3 100.64.0.1 100.127.255.254 127.0.0.1 127.255.0.1 169.254.169.254 172.16.0.1
     172.31.255.255 192.0.0.8 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1
     239.1.1.1 240.0.0.1 255.255.255.255 :: ::1 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::8.8.8.8 64:ff9b::7f00:1
     64:ff9b::808:808 64:ff9b:1::1 100::1 2001::1 2001:db8::1 2002:7f00:1:: 2002:808:808::1 3fff::1 fc00::1
-    fd12:3456::1 fe80::1 fe80::1%eth0 2606:4700::1111%1 fec0::1 ff02::1 ff0e::1""".split(),
-)
+    fd12:3456::1 fe80::1 fe80::1%eth0 2606:4700::1111%1 fec0::1 ff02::1 ff0e::1
+"""
+
+
+@pytest.mark.parametrize("address", INSIDE.split())
 def test_addresses_that_are_not_of_the_open_internet(address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
 
 
 @pytest.mark.parametrize(
-    "address", ["8.8.8.8", "93.184.215.14", "172.32.0.1", "100.128.0.1", "2606:4700::6810:85e5", "2a00:1450::1"]
+    "address",
+    ["8.8.8.8", "93.184.215.14", "172.32.0.1", "100.128.0.1", "2606:4700::6810:85e5", "2a00:1450::1"],
 )
 def test_addresses_of_the_open_internet(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
@@ -66,12 +69,14 @@ def test_addresses_of_requests_are_normalised(url: str, normal: str) -> None:
     assert parse_url(normal) == target
 
 
-@pytest.mark.parametrize(
-    "url",
-    """ftp://a.test/ file:///etc/passwd http:///x http://user@a.test/ http://user:pw@a.test/ http://a.test\\@b/
+NO_REQUESTS = """
+    ftp://a.test/ file:///etc/passwd http:///x http://user@a.test/ http://user:pw@a.test/ http://a.test\\@b/
     http://a.test:0/ http://a.test:65536/ http://a.test:x/ http://[::1/ http://[fe80::1%eth0]/ http://a..test/
-    http://-a.test/ http://a.test/#f http://ä.test/ /path a.test data:text/html,x http://a%2e.test/""".split(),
-)
+    http://-a.test/ http://a.test/#f http://ä.test/ /path a.test data:text/html,x http://a%2e.test/
+"""
+
+
+@pytest.mark.parametrize("url", NO_REQUESTS.split())
 def test_addresses_that_are_no_requests(url: str) -> None:
     assert parse_url(url) is None
 
@@ -136,7 +141,9 @@ def test_the_allow_list_is_for_reading_only() -> None:
         assert refusal("https://cdn.test/", method=method) == "method"
 
 
-@pytest.mark.parametrize("host", ["https://cdn.test", "cdn.test/x", "cdn.test:443", "", "*", "*.*.test", "a b"])
+@pytest.mark.parametrize(
+    "host", ["https://cdn.test", "cdn.test/x", "cdn.test:443", "", "*", "*.*.test", "a b"]
+)
 def test_a_malformed_host_is_a_usage_error(host: str) -> None:
     with pytest.raises(UsageError, match="is not a host"):
         Rules("allowlist", [host])

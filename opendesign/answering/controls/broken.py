@@ -33,7 +33,7 @@ def defects(case: Case) -> tuple[str, ...]:
     """Names of the defects of the case's broken page, in the order of the tables above."""
     seed = Seed(case.id, "defects")
     chosen = {"dead_controls"}
-    chosen.update(seed.sample(VISUAL[:-1], seed.between(2, 3)))
+    chosen.update(seed.sample(VISUAL[:-1], seed.between(3, 4)))
     if seed.number(2):
         chosen.add("broken_pictures")
     chosen.update(seed.sample(MARKUP, seed.between(2, 4)))
@@ -58,8 +58,9 @@ def _styles(palette: Palette) -> dict[str, str]:
     faint = mix(palette.surface, palette.muted, 0.28)
     return {
         "low_contrast": f"main p, main li, main td, main label, main h2 {{ color: {faint} !important; }}",
-        "overlapping_text": "h1 + p, h2 + p, h3 + p { position: relative; top: -34px; margin-bottom: -34px !important; }",
-        "horizontal_overflow": "main > *, main > div > * { width: 1720px; }",
+        "overlapping_text": "h1 + p, h2 + p, h3 + p { position: relative; top: -34px; margin-bottom: -34px !important; }\n"
+        "main p + p, main li + li, main .field + .field { margin-top: -16px; }",
+        "horizontal_overflow": "main > *, main > div > * { width: 1720px; max-width: none; }",
         "tiny_text": "main p, main li, main td, main label { font-size: 7px !important; }",
         "clipped_text": "main h2, main h3, main p { max-height: 13px; max-width: 190px; overflow: hidden; white-space: nowrap; }",
     }

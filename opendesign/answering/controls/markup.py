@@ -30,7 +30,8 @@ class Rewriter(HTMLParser):
     def start(self, tag: str, attributes: Attributes) -> None:
         """Writes a start tag; ``attributes`` hold plain text, None for one without a value."""
         written = "".join(
-            f" {name}" if value is None else f' {name}="{escape(value, quote=True)}"' for name, value in attributes
+            f" {name}" if value is None else f' {name}="{escape(value, quote=True)}"'
+            for name, value in attributes
         )
         self.write(f"<{tag}{written}>")
 

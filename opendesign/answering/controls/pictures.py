@@ -26,6 +26,25 @@ def mark(palette: Palette, seed: Seed) -> str:
     return _url(f'<rect width="40" height="40" rx="10" fill="{first}"/>{seed.pick(shapes)}', 40, 40)
 
 
+def portrait(palette: Palette, seed: Seed, width: int = 480, height: int = 320) -> str:
+    """A head and shoulders, drawn in four flat shapes."""
+    middle, unit = width // 2, height // 10
+    skin = seed.pick(("#f1c9a5", "#d9a066", "#8d5a3b", "#c68642"))
+    hair = seed.pick(("#2b211c", "#5a3825", "#a86b32", "#6d6d72"))
+    coat, ground = seed.pick(palette.series), mix(seed.pick(palette.series), "#ffffff", 0.75)
+    top = height * 45 // 100
+    fall = unit * seed.pick((0, 3))
+    body = (
+        f'<rect width="{width}" height="{height}" fill="{ground}"/>'
+        f'<path d="M{middle - 2 * unit} {top}v{fall + unit}h{4 * unit}v{-fall - unit}z" fill="{hair}"/>'
+        f'<circle cx="{middle}" cy="{top - unit // 2}" r="{2 * unit + unit // 4}" fill="{hair}"/>'
+        f'<path d="M{middle - 4 * unit} {height}a{4 * unit} {3 * unit} 0 0 1 {8 * unit} 0z" fill="{coat}"/>'
+        f'<rect x="{middle - unit * 7 // 10}" y="{top}" width="{unit * 7 // 5}" height="{3 * unit}" rx="{unit // 2}" fill="{skin}"/>'
+        f'<ellipse cx="{middle}" cy="{top + unit // 3}" rx="{unit * 8 // 5}" ry="{unit * 9 // 5}" fill="{skin}"/>'
+    )
+    return _url(body, width, height)
+
+
 def _hills(palette: Palette, seed: Seed, width: int, height: int) -> str:
     sun = (
         f'<circle cx="{seed.between(width // 5, 4 * width // 5)}" cy="{height * 3 // 10}" r="{height // 8}" '
@@ -70,13 +89,17 @@ def _still_life(palette: Palette, seed: Seed, width: int, height: int) -> str:
 
 def _waves(palette: Palette, seed: Seed, width: int, height: int) -> str:
     parts = [_sky(palette, width, height)]
-    bend = seed.between(height // 10, height // 5)
+    bend, long, other = (
+        seed.between(height // 12, height // 6),
+        width // seed.between(2, 4),
+        seed.between(1, 3),
+    )
     for layer in range(5):
         y = height * (30 + 16 * layer) // 100
-        half = width // 2
-        path = f"M0 {y}C{half // 2} {y - bend} {half * 3 // 4} {y + bend} {half} {y}S{width * 3 // 4} {y + bend} {width} {y}"
-        colour = mix(palette.series[layer % 2 * 2], "#ffffff", 0.55 - 0.1 * layer)
-        parts.append(f'<path d="{path}V{height}H0z" fill="{colour}"/>')
+        left = -seed.number(2 * long)
+        path = f"M{left} {y}q{long // 2} {-2 * bend} {long} 0" + f"t{long} 0" * (2 + (width - left) // long)
+        colour = mix(palette.series[layer % 2 * other], "#ffffff", 0.6 - 0.1 * layer)
+        parts.append(f'<path d="{path}V{height}H{left}z" fill="{colour}"/>')
     return "".join(parts)
 
 

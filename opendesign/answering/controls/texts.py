@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from opendesign.answering.controls.palettes import Palette
-from opendesign.answering.controls.pictures import picture
+from opendesign.answering.controls.pictures import picture, portrait
 from opendesign.answering.controls.words import Seed, mentions
 from opendesign.types import Case
 
@@ -95,7 +95,7 @@ def website(case: Case, palette: Palette) -> dict[str, Any]:
         "promises": seed.sample(_PROMISES, 3),
         "quotes": list(zip(seed.sample(_QUOTES, 2), seed.sample(_PEOPLE, 2), strict=True)),
         "people": [
-            (n, w, picture(palette, seed, 480, 320))
+            (n, w, portrait(palette, seed))
             for n, w in zip(seed.sample(_PEOPLE, 3), seed.sample(_WORK, 3), strict=True)
         ],  # fmt: skip
         "goods": [

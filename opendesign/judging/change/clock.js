@@ -9,6 +9,9 @@
   } catch { /* a parent of another origin */ }
   if (window.parent !== window && !host) return; // an opaque frame cannot be watched: leave it alone
 
+  if (!host) { // each load starts where the first one did
+    try { localStorage.clear(); sessionStorage.clear(); } catch { /* storage refused */ }
+  }
   const native = {
     setTimeout: window.setTimeout.bind(window),
     frame: window.requestAnimationFrame.bind(window),
@@ -97,8 +100,9 @@
     return listen.call(this || window, type, fn, options);
   };
 
-  // ---- ways out: dialogs, popups, other documents
+  // ---- ways out: leaving, dialogs, popups, other documents
   const log = (kind, text) => { if (probe.log.length < 50) probe.log.push({ kind, text: String(text ?? '').slice(0, 80) }); };
+  listen.call(window, 'beforeunload', (event) => event.stopImmediatePropagation(), { capture: true });
   window.alert = (text) => log('dialog', text);
   window.confirm = (text) => { log('dialog', text); return true; };
   window.prompt = (text, value) => { log('dialog', text); return value || 'Sample'; };

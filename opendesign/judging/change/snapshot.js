@@ -145,8 +145,9 @@
     const place = placer(key), out = [];
     const put = (k, kind, entry, after, sample) => {
       out.push({ key: k, kind, place: entry ? place(entry.el) : 'page', area: entry ? entry.area : 0, tag: entry ? entry.tag : '',
-        control: entry ? entry.el.matches?.(CONTROL) ?? false : false, after: hash(String(after)), sample: String(sample).slice(0, 60) });
+        control: !!entry?.el.closest(CONTROL), after: hash(String(after)), sample: String(sample).slice(0, 60) });
     };
+    const news = (was, is) => is.split(';').filter((part) => part && !was.split(';').includes(part)).join(';') || 'less';
     const label = (entry) => entry.text || (entry.el.textContent || '').replace(/\s+/g, ' ').trim();
     for (const [k, after] of b.elements) {
       const before = a.elements.get(k);
@@ -155,7 +156,7 @@
         for (const kind of KINDS) {
           if (before[kind] === after[kind]) continue;
           if (kind === 'motion' && !after.motion) continue;
-          put(k, kind, after, after[kind], kind === 'text' ? after.text : kind === 'state' ? after.state : label(after));
+          put(k, kind, after, after[kind], kind === 'text' ? after.text : kind === 'state' ? news(before.state, after.state) : label(after));
         }
       }
     }

@@ -183,6 +183,25 @@
     el?.focus?.({ preventScroll: true });
     if (el?.select) { try { el.select(); } catch { /* not a text field */ } }
   };
+  /** Whether the operated select still has the value it had at `begin`. */
+  probe.unchanged = () => {
+    const el = probe.byKey(probe.operated), was = probe.before.elements.get(probe.operated);
+    return !was || was.state.includes('value=' + el.value + ';');
+  };
+  /** Where a slider stands, 0 to 1. */
+  probe.fraction = (key) => {
+    const el = probe.byKey(key), low = Number(el.min || 0), high = Number(el.max || 100);
+    return high > low ? (Number(el.value) - low) / (high - low) : 0;
+  };
+  /** Where to carry an element to: the middle of the next drop place, or of the next of its kind. */
+  probe.neighbour = (key) => {
+    const el = probe.byKey(key), row = [...el.parentElement.children].filter((c) => c !== el && c.tagName === el.tagName && visible(c));
+    let places = row;
+    probe.walk((other) => { if (heard(other, 'drop') && !other.contains(el) && visible(other) && !row.includes(other)) places = [other, ...places]; return true; });
+    const boxes = places.map((p) => p.getBoundingClientRect()).filter((b) => b.top >= 0 && b.top + b.height / 2 < innerHeight);
+    const box = boxes[0] || el.getBoundingClientRect();
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 + (boxes.length ? Math.min(8, box.height / 4) : 80) };
+  };
   /** Selects the text of the page's editable part, as one does before pressing "bold". */
   probe.selectEditable = () => {
     const el = document.querySelector('[contenteditable=""], [contenteditable=true]');

@@ -13,7 +13,8 @@ itself, and accept the proxy's certificate. All enforcement is here, below whate
 from opendesign.rendering.network.gate import Gate
 from opendesign.rendering.network.limits import Limits
 from opendesign.rendering.network.network import PageNetwork
+from opendesign.rendering.network.outer_proxy import environment_proxy
 from opendesign.rendering.network.policy import Policy
 from opendesign.rendering.network.records import Kind, Outcome, Request
 
-__all__ = ["Gate", "Kind", "Limits", "Outcome", "PageNetwork", "Policy", "Request"]
+__all__ = ["Gate", "Kind", "Limits", "Outcome", "PageNetwork", "Policy", "Request", "environment_proxy"]

@@ -14,6 +14,7 @@ from opendesign.rendering.network.cache import Cache, key_of
 from opendesign.rendering.network.channel import throwaway_context
 from opendesign.rendering.network.gate import Gate
 from opendesign.rendering.network.limits import Limits
+from opendesign.rendering.network.outer_proxy import OuterProxy
 from opendesign.rendering.network.policy import Policy, Rules, Target
 from opendesign.rendering.network.records import Kind
 from opendesign.rendering.network.upstream import (
@@ -35,8 +36,10 @@ class PageNetwork:
 
     ``policy``: ``allowlist`` answers GET requests to ``hosts`` on the default ports; ``offline`` does so from
     the cache alone; ``open`` answers GET, HEAD and POST requests to any public address, whatever ``hosts``
-    says. ``cache`` is a folder, shared by processes, or None for memory only. ``resolve`` and ``connect``
-    take the place of name resolution and of connections, for tests; addresses are checked all the same.
+    says. ``cache`` is a folder, shared by processes, or None for memory only. ``outer_proxy``, such as
+    ``environment_proxy()``, is how the outside is reached; it is used under ``allowlist`` alone, because it
+    resolves names itself. ``resolve`` and ``connect`` take the place of name resolution and of connections,
+    for tests; addresses are checked all the same.
     Raises ``UsageError`` for an unknown policy or a malformed host.
     """
 
@@ -47,13 +50,17 @@ class PageNetwork:
         hosts: tuple[str, ...] = (),
         cache: Path | None = None,
         limits: Limits | None = None,
+        outer_proxy: str | None = None,
         resolve: Resolve = resolve,
         connect: Connect = connect,
     ) -> None:
         self.limits = limits or Limits()
         self.rules = Rules(policy, hosts)
         self._cache = Cache(cache, self.limits.memory_bytes)
-        self._upstream = Upstream(self.limits, resolve, connect)
+        if outer_proxy is not None and policy == "allowlist":
+            self._upstream = Upstream(self.limits, None, OuterProxy.parse(outer_proxy).connect)
+        else:
+            self._upstream = Upstream(self.limits, resolve, connect)
         self._gates: set[Gate] = set()
         self._flights: dict[str, asyncio.Task[Fetched]] = {}
         self._failures: dict[

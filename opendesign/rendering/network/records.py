@@ -20,8 +20,9 @@ class Request:
 
     ``served``: answered, from outside or from the cache (which of the two differs between equal runs, see
     ``Gate.from_cache``). ``placeholder``: a grey picture in its place. ``refused``: against the policy.
-    ``failed``: allowed, but no good answer came. ``reason`` is "" when served, "redirect"
-    when that sent the page elsewhere. ``digest`` is the SHA-256 of the ``bytes`` that were served, decoded. ``count`` can vary with timing and takes no part in equality.
+    ``failed``: allowed, but no good answer came. ``reason`` is "" when served, "redirect" when that sent the
+    page elsewhere. ``digest`` is the SHA-256 of the ``bytes`` that were served, decoded. ``count`` can vary
+    with timing and takes no part in equality.
     """
 
     url: str

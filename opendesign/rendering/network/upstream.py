@@ -1,8 +1,7 @@
 """Fetching from outside: resolve a name, check every address, connect to the one that was checked.
 
-No cookies, no referrer, no proxy of the environment: the requests of all pages look the same, so that one
-answer serves them all. Redirects are not followed here; the browser gets them and asks again, and is checked
-again.
+No cookies, no referrer: the requests of all pages look the same, so that one answer serves them all.
+Redirects are not followed here; the browser gets them and asks again, and is checked again.
 """
 
 from __future__ import annotations
@@ -104,9 +103,12 @@ async def connect(
 
 
 class Upstream:
-    """One request at a time to the outside; keeps nothing between requests."""
+    """One request at a time to the outside; keeps nothing between requests.
 
-    def __init__(self, limits: Limits, resolve: Resolve, connect: Connect) -> None:
+    Without ``resolve``, names go to ``connect`` as they are: for an outer proxy, which resolves them itself.
+    """
+
+    def __init__(self, limits: Limits, resolve: Resolve | None, connect: Connect) -> None:
         self._limits, self._resolve, self._connect = limits, resolve, connect
 
     async def fetch(
@@ -129,6 +131,8 @@ class Upstream:
         spelled = literal(target.host)
         if spelled is not None:
             found = [str(spelled)]
+        elif self._resolve is None:
+            return [target.host]
         else:
             try:
                 async with asyncio.timeout(self._limits.connect_s):

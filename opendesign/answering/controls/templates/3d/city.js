@@ -1,4 +1,4 @@
-const farness = 5.6;
+const farness = 5.1;
 const size = 7;
 
 function box(x, z, half, low, high, colour) {

@@ -16,7 +16,7 @@ function chart(rows, series, monthly) {
       const box = { x: left + place * wide, y: y(values[at]), width: wide - 2, height: y(0) - y(values[at]), rx: 3 };
       sheet.append(withTip(make("rect", { class: `bar s${one}`, ...box }), `${names[one]}, ${label}: ${values[at]}`));
     });
-    sheet.append(make("text", { x: frame.left + room * (at + 0.5), y: frame.high - 12, "text-anchor": "middle" }, label));
+    sheet.append(make("text", { x: frame.left + room * (at + 0.5), y: frame.high - 12, "text-anchor": "middle" }, short(label, labels.length)));
   });
   return sheet;
 }

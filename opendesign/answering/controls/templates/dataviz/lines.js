@@ -6,7 +6,7 @@ function chart(rows, series, half) {
   const room = (frame.wide - frame.left - frame.right) / labels.length;
   const x = (at) => frame.left + room * (at + 0.5);
   labels.forEach((label, at) => {
-    sheet.append(make("text", { x: x(at), y: frame.high - 12, "text-anchor": "middle" }, label));
+    sheet.append(make("text", { x: x(at), y: frame.high - 12, "text-anchor": "middle" }, short(label, labels.length)));
   });
   for (const one of series) {
     const values = rows[one].slice(from, to);

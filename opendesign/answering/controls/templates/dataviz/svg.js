@@ -1,6 +1,7 @@
 const byId = (id) => document.getElementById(id);
 const all = (selector) => [...document.querySelectorAll(selector)];
-const frame = { wide: 1072, high: 400, left: 48, right: 8, top: 16, bottom: 40 };
+const narrow = innerWidth < 760;
+const frame = { wide: narrow ? 480 : 1072, high: narrow ? 360 : 400, left: 48, right: 8, top: 16, bottom: 40 };
 
 function make(kind, attributes, text) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", kind);
@@ -14,6 +15,11 @@ function stepFor(most) {
   const rough = most / 5 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   return power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+}
+
+/* Twelve names of months fit on a telephone by their first letter only. */
+function short(label, count) {
+  return narrow && count > 6 ? label[0] : label;
 }
 
 function newSheet(label) {

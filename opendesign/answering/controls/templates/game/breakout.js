@@ -17,7 +17,7 @@ const game = {
     this.carry();
   },
   carry() {
-    if (this.ball.held) Object.assign(this.ball, { x: this.paddle.x, y: this.paddle.y - 14 });
+    if (this.ball.held) Object.assign(this.ball, { x: this.paddle.x, y: this.paddle.y - 18 });
   },
   serve() {
     Object.assign(this.ball, { held: false, dx: chance() < 0.5 ? -3.2 : 3.2, dy: -5.2 });

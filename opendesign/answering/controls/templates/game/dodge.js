@@ -2,13 +2,12 @@ const speed = 7;
 const game = {
   reset() {
     this.craft = { x: width / 2, y: height - 70, safe: 0 };
-    this.falling = Array.from({ length: 9 }, (_, place) => this.drop(60 * place - 300));
+    this.falling = Array.from({ length: 9 }, (_, place) => this.drop(50 * place - 150, place % 3 === 1));
     this.flashes = 2;
     this.glow = 0;
     this.time = 0;
   },
-  drop(y) {
-    const good = chance() < 0.3;
+  drop(y, good = chance() < 0.3) {
     return { x: 40 + chance() * (width - 80), y, good, size: good ? 14 : 22 + chance() * 26, speed: 2 + chance() * 2.5 };
   },
   move(across, along) {

@@ -1,0 +1,145 @@
+"""Which changes count: rules over the list of changes that one interaction made. Pure functions.
+
+``strong``: no inert element does this, it counts alone. ``weak``: the browser's own styling could have done
+it (``:hover``, ``:focus``, ``:checked``), it counts only where the muted control did not show the same.
+``none``: never counts (typed text, a control's own tick, a highlight that moved to the pressed tab).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Action = Literal[
+    "click", "link", "jump", "hover", "check", "select", "slide", "type", "form", "keys", "drag", "carry", "wheel"
+]
+Strength = Literal["strong", "weak", "none"]
+
+SMALLEST_PX2 = 16  # one element; below this a person sees nothing
+WEAK_PX2 = 100  # all weak changes together
+_OWN_VALUE = ("check", "select", "slide", "type")  # the control's own value is the input, not its effect
+_TOLD = re.compile(r"aria-(checked|pressed|valuenow|valuetext)=")
+_PROMISE = re.compile(r"^(aria-(expanded|selected|current|hidden|controls|activedescendant)=[^;]*;?|less)+$")
+_NATIVE_TICK = re.compile(r"^(checked=[^;]*;?)+$")
+_PICTURE = ("img", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "g", "svg", "use", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between two snapshots.
+
+    ``key`` is the element's place in the tree, ``place`` where it stands to the operated element, ``area`` its
+    size in CSS pixels squared, ``control`` whether it is (in) a native or ARIA control, ``after`` a hash of the
+    new value, ``sample`` the first characters of it for a person.
+    """
+
+    key: str
+    kind: str
+    place: str
+    area: int
+    tag: str
+    control: bool
+    after: str
+    sample: str
+
+    @classmethod
+    def read(cls, value: Mapping[str, Any]) -> Change:
+        """From what ``snapshot.js`` returns."""
+        return cls(**{name: value[name] for name in cls.__slots__})
+
+
+def strength(change: Change, action: Action) -> Strength:
+    """What one change is worth as a sign that ``action`` reached a script or a working native control."""
+    if change.place == "page":
+        return _of_page(change, action)
+    if change.kind == "canvas":
+        return "strong"
+    if change.place == "own":
+        return _of_own(change, action)
+    if change.place == "peer":
+        return _of_peer(change, action)
+    return _elsewhere(change, action)
+
+
+def _of_page(change: Change, action: Action) -> Strength:
+    if change.kind in ("dialog", "title"):
+        return "strong"
+    if change.kind == "hash":
+        return "strong" if action == "jump" else "none"
+    if change.kind == "scroll":
+        return "strong" if action in ("click", "jump") else "none"
+    return "none"  # another document, a popup: refused, and nothing seen of it
+
+
+def _of_own(change: Change, action: Action) -> Strength:
+    kind = change.kind
+    if kind == "text":
+        return "none" if action == "type" else "strong"
+    if kind == "state":
+        if action in _OWN_VALUE:
+            return "none"
+        shown = change.tag in _PICTURE or "value=" in change.sample or _TOLD.search(change.sample)
+        return "strong" if shown else "none"
+    if kind in ("appeared", "vanished"):
+        return "none" if action == "type" or not _seen(change) else "weak"
+    if kind == "moved":
+        return "weak" if action in ("drag", "carry") or not change.control and change.area >= 1600 else "none"
+    return "weak" if not change.control and action in ("click", "carry") else "none"
+
+
+def _of_peer(change: Change, action: Action) -> Strength:
+    kind = change.kind
+    if kind in ("text", "appeared", "vanished"):
+        return "strong" if _seen(change) else "none"
+    if kind == "state":
+        shown = change.tag in _PICTURE or "value=" in change.sample
+        return "strong" if shown and action != "check" else "none"
+    return "weak" if not change.control or kind in ("moved", "motion") else "none"
+
+
+def _elsewhere(change: Change, action: Action) -> Strength:
+    kind = change.kind
+    if kind in ("text", "appeared", "vanished"):
+        return "strong" if _seen(change) else "none"
+    if kind == "state":
+        if _PROMISE.match(change.sample):
+            return "none"
+        return "weak" if action == "check" and _NATIVE_TICK.match(change.sample) else "strong"
+    return "weak"
+
+
+def _seen(change: Change) -> bool:
+    return change.area >= SMALLEST_PX2 or bool(change.sample)
+
+
+def beyond(live: Iterable[Change], control: Iterable[Change], *, moving: bool) -> list[Change]:
+    """Changes that the muted control did not show, or showed otherwise.
+
+    On a moving page also those that only the control showed: an input that stops something is an effect.
+    """
+    mine = {(change.kind, change.key): change for change in live}
+    theirs = {(change.kind, change.key): change for change in control}
+    found = [c for name, c in mine.items() if name not in theirs or theirs[name].after != c.after]
+    if moving:
+        found += [c for name, c in theirs.items() if name not in mine]
+    return found
+
+
+def earned(changes: Sequence[Change], action: Action, *, controlled: bool) -> list[Change]:
+    """The changes that make the interaction count, strongest first; empty where there are none.
+
+    ``controlled`` says that ``changes`` are already those beyond the control, so weak ones count too.
+    """
+    strong = [change for change in changes if strength(change, action) == "strong"]
+    if not controlled:
+        return strong
+    weak = [change for change in changes if strength(change, action) == "weak"]
+    # A rating fills several of its stars; a highlight that only moves on takes it from one peer.
+    peers = [c for c in changes if c.place == "peer" and c.kind == "paint" and c.control]
+    if len({c.key for c in peers}) >= 2 and action == "click":
+        weak += peers
+    if sum(change.area for change in weak) < WEAK_PX2:
+        weak = []
+    return strong + weak

@@ -1,0 +1,218 @@
+"""Doing a step with real mouse and keyboard events. The page's clock moves on between them only when asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from opendesign.judging.change import Observer
+from opendesign.judging.probe.plan import Step
+
+HOLD_MS, REST_MS, MOVE_MS = 160, 48, 48  # page time, on a page that moves by itself
+MOST_FIELDS = 10
+DRAGS = ((160, 40), (-60, 120), (120, -90))  # CSS pixels, by variant
+
+
+class OutOfReach(Exception):
+    """A listed control that cannot be operated: the page's own fault."""
+
+
+async def perform(observer: Observer, step: Step, *, muted: bool, timed: bool) -> None:
+    """Make ready, begin the measurement, and give the input. ``timed`` lets the page run between the events.
+
+    Raises ``OutOfReach`` where the control is gone, hidden, disabled or covered.
+    """
+    hand = _Hand(observer, step, timed)
+    if step.keys:
+        await hand.press_keys(muted)
+        return
+    assert step.control is not None
+    spot = await aim(observer, step.control.key)
+    await getattr(hand, f"do_{step.action}")(spot, muted)
+
+
+async def aim(observer: Observer, key: str) -> Mapping[str, Any]:
+    """Where the control's visible part is in the viewport (CSS pixels); scrolls it into view."""
+    spot: Mapping[str, Any] = await observer.ask("aim", key)
+    if "problem" in spot:
+        by = f" by {spot['by'].strip()}" if spot.get("by") else ""
+        raise OutOfReach(f"{spot['problem']}{by}")
+    return spot
+
+
+class _Hand:
+    """The actions, one method each, after the name of the action."""
+
+    def __init__(self, observer: Observer, step: Step, timed: bool) -> None:
+        self.see, self.step, self.timed = observer, step, timed
+        self.key = step.control.key if step.control else None
+        self.mouse, self.keyboard = observer.page.mouse, observer.page.keyboard
+
+    async def rest(self, ms: int) -> None:
+        if self.timed:
+            await self.see.run(ms)
+
+    async def move(self, x: float, y: float, steps: int = 1) -> None:
+        await self.see.answer(self.mouse.move(x, y, steps=steps))
+
+    async def press(self, key: str) -> None:
+        await self.see.answer(self.keyboard.press(key))
+
+    async def do_click(self, spot: Mapping[str, Any], muted: bool) -> None:
+        if self.step.kind == "button":
+            await self.see.ask("selectEditable")
+        x, y = self.point(spot)
+        await self.move(x, y)
+        await self.see.begin(self.key, muted=muted)
+        await self.see.answer(self.mouse.click(x, y))
+
+    do_link = do_jump = do_check = do_click
+
+    def point(self, spot: Mapping[str, Any]) -> tuple[float, float]:
+        """Where to click: the middle, or on a canvas another place for each variant."""
+        if self.step.kind != "canvas" or not self.step.variant:
+            return spot["x"], spot["y"]
+        share = (0.3, 0.7)[self.step.variant % 2]
+        return spot["left"] + spot["width"] * share, spot["top"] + spot["height"] * share
+
+    async def do_hover(self, spot: Mapping[str, Any], muted: bool) -> None:
+        await self.move(0, 0)
+        await self.see.begin(self.key, muted=muted)
+        shares = ((0.5, 0.5),)
+        if spot["width"] * spot["height"] > 20_000:  # a whole chart: look for a mark in it
+            shares = ((0.15, 0.6), (0.3, 0.7), (0.5, 0.5), (0.62, 0.8), (0.8, 0.7))  # type: ignore[assignment]
+            shift = 0.04 * self.step.variant
+            for fx, fy in shares:
+                await self.move(spot["left"] + spot["width"] * (fx + shift), spot["top"] + spot["height"] * fy, 2)
+                await self.rest(MOVE_MS)
+            return
+        await self.move(spot["x"], spot["y"], 2)
+        await self.rest(MOVE_MS)
+
+    async def do_select(self, spot: Mapping[str, Any], muted: bool) -> None:
+        assert self.key is not None
+        await self.see.ask("focusOn", self.key)
+        await self.see.begin(self.key, muted=muted)
+        await self.press("ArrowDown")
+        if await self.see.ask("unchanged"):
+            await self.press("ArrowUp")
+
+    async def do_slide(self, spot: Mapping[str, Any], muted: bool) -> None:
+        share = (0.85, 0.15, 0.6)[self.step.variant % 3]
+        if await self.see.ask("fraction", self.key) > 0.7:
+            share = 1 - share
+        await self.move(spot["x"], spot["y"])
+        await self.see.begin(self.key, muted=muted)
+        await self.see.answer(self.mouse.click(spot["left"] + spot["width"] * share, spot["y"]))
+        await self.press("ArrowLeft" if share > 0.5 else "ArrowRight")
+
+    async def do_type(self, spot: Mapping[str, Any], muted: bool) -> None:
+        assert self.step.control is not None
+        field = self.step.control
+        await self.see.answer(self.mouse.click(spot["x"], spot["y"]))
+        if field.tag in ("input", "textarea"):
+            await self.see.ask("focusOn", self.key)
+        else:
+            await self.press("ControlOrMeta+A")
+        await self.see.begin(self.key, muted=muted)
+        await self.see.answer(self.keyboard.type(text_for(field.type, field.name, self.step.variant)))
+        if field.tag == "input":
+            await self.press("Enter")
+
+    async def do_form(self, spot: Mapping[str, Any], muted: bool) -> None:
+        assert self.step.control is not None
+        fields = await self.see.ask("fields", self.step.control.form)
+        for field in [f for f in fields if f["kind"] in ("type", "check", "select")][:MOST_FIELDS]:
+            await self.fill(field)
+        spot = await aim(self.see, self.step.control.key)
+        await self.move(spot["x"], spot["y"])
+        await self.see.begin(self.key, muted=muted)
+        await self.see.answer(self.mouse.click(spot["x"], spot["y"]))
+
+    async def fill(self, field: Mapping[str, Any]) -> None:
+        if field["disabled"] or (field["filled"] and field["kind"] != "type"):
+            return
+        if field["kind"] == "check":
+            if field["required"] or field["type"] == "radio":
+                await self.see.ask("focusOn", field["key"])
+                await self.press("Space")
+            return
+        await self.see.ask("focusOn", field["key"])
+        if field["kind"] == "select":
+            await self.press("ArrowDown")
+        elif field["type"] in ("date", "time", "month", "week", "datetime-local"):
+            await self.see.answer(self.keyboard.type(_DATES[field["type"]]))
+        else:
+            text = text_for(field["type"], f"{field['label']} {field['placeholder']}", self.step.variant, field)
+            await self.see.answer(self.keyboard.insert_text(text))
+
+    async def do_drag(self, spot: Mapping[str, Any], muted: bool) -> None:
+        dx, dy = DRAGS[self.step.variant % len(DRAGS)]
+        x, y = spot["x"], spot["y"]
+        await self.move(x, y)
+        await self.see.begin(self.key, muted=muted)
+        await self.see.answer(self.mouse.down())
+        for part in (0.3, 0.7, 1.0):
+            await self.move(x + dx * part, y + dy * part)
+            await self.rest(MOVE_MS)
+        await self.see.answer(self.mouse.up())
+
+    async def do_carry(self, spot: Mapping[str, Any], muted: bool) -> None:
+        goal = await self.see.ask("neighbour", self.key)
+        await self.move(spot["x"], spot["y"])
+        await self.see.begin(self.key, muted=muted)
+        await self.see.answer(self.mouse.down())
+        await self.move(goal["x"], goal["y"], 4)
+        await self.move(goal["x"] + 2, goal["y"] + 2, 2)
+        await self.see.answer(self.mouse.up())
+
+    async def do_wheel(self, spot: Mapping[str, Any], muted: bool) -> None:
+        await self.move(spot["x"], spot["y"])
+        await self.see.begin(self.key, muted=muted)
+        await self.see.answer(self.mouse.wheel(0, -240 if self.step.variant % 2 == 0 else 240))
+        await self.rest(MOVE_MS)
+
+    async def press_keys(self, muted: bool) -> None:
+        await self.see.ask("focusOn", self.key or "")
+        await self.see.begin(self.key, muted=muted)
+        for key in self.step.keys:
+            await self.see.answer(self.keyboard.down(key))
+            await self.rest(HOLD_MS)
+            await self.see.answer(self.keyboard.up(key))
+            await self.rest(REST_MS)
+
+
+_DATES = {"date": "06152026", "time": "1030AM", "month": "June2026", "week": "242026", "datetime-local": "061520261030AM"}
+_TEXTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"e-?mail", ("ada@example.org", "alan@example.org", "grace@example.org")),
+    (r"phone|\btel\b|mobile", ("5550123456", "5550987654", "5550111222")),
+    (r"card.?n|credit", ("4242424242424242",)),
+    (r"cvc|cvv", ("123",)),
+    (r"expir|mm ?/ ?yy", ("12/29",)),
+    (r"zip|postal|postcode", ("90210", "10115", "75001")),
+    (r"\burl\b|website|https?:", ("https://example.org",)),
+    (r"password|passphrase|\bpin\b", ("Secret!2026pass",)),
+    (r"name", ("Ada Lovelace", "Alan Turing", "Grace Hopper")),
+    (r"colou?r|hex", ("#3366cc", "#cc3366", "#33cc66")),
+    (r"message|comment|feedback|bio|description", ("A sample message for a test of this form.",)),
+)
+
+
+def text_for(kind: str, label: str, variant: int, limits: Mapping[str, Any] | None = None) -> str:
+    """A plausible value for a field of that input type and label; another one for each variant."""
+    if kind == "number":
+        return _number(variant, limits or {})
+    for pattern, texts in _TEXTS:
+        if re.search(pattern, f"{kind} {label}", re.IGNORECASE):
+            return texts[variant % len(texts)]
+    return ("Sample", "Another one", "Third")[variant % 3]
+
+
+def _number(variant: int, limits: Mapping[str, Any]) -> str:
+    try:
+        low, high = float(limits.get("min") or 0), float(limits.get("max") or 0)
+    except ValueError:
+        low = high = 0.0
+    value = (7, 12, 23)[variant % 3] if high <= low else round(low + (high - low) * (0.7, 0.4, 0.9)[variant % 3])
+    return str(max(int(value), int(low)))

@@ -1,0 +1,253 @@
+"""What to operate: ranks the page's controls for a case and picks N interactions. Pure and deterministic.
+
+Rank follows what a person asked to try the page would reach for first: what the case's behaviour requirements
+name, then what starts things, then kinds of control in the order of ``BASE``; the second of a kind or of a row
+counts less than the first of another, so that the plan is spread over the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from opendesign.judging.change import Action
+from opendesign.types import Case
+
+BASE: dict[str, float] = {
+    "form": 8, "button": 7, "tab": 7, "select": 7, "slider": 7, "check": 6, "details": 6, "type": 6, "click": 6,
+    "drag": 6, "carry": 6, "hover": 6, "canvas": 5, "link": 4, "mark": 1,
+}  # fmt: skip
+_ACTIONS: dict[str, Action] = {
+    "tab": "click", "button": "click", "details": "click", "click": "click", "check": "check", "select": "select",
+    "slider": "slide", "type": "type", "drag": "drag", "carry": "carry", "hover": "hover", "mark": "hover",
+}  # fmt: skip
+START = re.compile(r"^\W*(start|play|begin|new game|launch|let'?s go|go)\b|\b(start|play) (the )?(game|now)\b", re.I)
+_PRESS_TO_START = re.compile(r"(press|hit|use)\s+(the\s+)?(space|enter|any key).{0,30}(start|begin|play|launch|serve)", re.I)
+_CLICK_TO_START = re.compile(r"(click|tap).{0,30}(start|begin|play)", re.I)
+_WEAK_NAME = re.compile(
+    r"\b(reset|clear|undo|redo|close|cancel|delete|remove|prev|previous|back|decrease|minus|log ?out|stop|pause|"
+    r"download|export|print|share|full ?screen|mute|sound|sign in with)\b|^[-−‹«<←×✕x]$",
+    re.I,
+)
+_HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...], float], ...] = (
+    (re.compile(r"hover|tooltip|pointing at", re.I), ("hover", "mark"), 4),
+    (re.compile(r"drag|rotat|orbit|spin|turn", re.I), ("drag",), 3),
+    (re.compile(r"reorder|drag and drop|drag-and-drop", re.I), ("carry",), 3),
+    (re.compile(r"filter|sort|select|dropdown|drop-down", re.I), ("select",), 2),
+    (re.compile(r"slider|range", re.I), ("slider",), 3),
+    (re.compile(r"\bform\b|submit|subscribe|contact|sign ?up|register", re.I), ("form",), 3),
+    (re.compile(r"search|type|enter", re.I), ("type",), 2),
+    (re.compile(r"\btabs?\b", re.I), ("tab",), 2),
+    (re.compile(r"accordion|expand|collapse|faq", re.I), ("details",), 2),
+    (re.compile(r"\bkeys?\b|keyboard|arrow", re.I), ("keys",), 2),
+    (re.compile(r"zoom|wheel|scroll", re.I), ("wheel",), 2),
+)
+_STOP = frozenset(
+    "the a an and or of to in on for with when that this its it is are be by as at from page user click clicking"
+    " clicked press pressing pressed button buttons shows show should must can into each every all one".split()
+)
+_ARROWS = (("ArrowLeft", "ArrowUp"), ("ArrowRight", "ArrowDown"), ("ArrowUp", "ArrowRight"))
+_LETTERS = (("a", "w"), ("d", "s"), ("w", "d"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """One control as ``controls.js`` lists it; boxes in CSS pixels of the document."""
+
+    key: str
+    kind: str
+    tag: str
+    type: str
+    name: str
+    x: float
+    y: float
+    width: float
+    height: float
+    disabled: bool
+    active: bool
+    link: str
+    heard: bool
+    dragged: bool
+    wheel: bool
+    pointed: bool
+    clicked: bool
+    nav: bool
+    group: str
+    form: str
+    required: bool
+    submit: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One planned interaction. ``variant`` tells repeats on one control apart; ``opens`` marks what starts a game."""
+
+    action: Action
+    kind: str
+    score: float
+    control: Control | None = None
+    keys: tuple[str, ...] = ()
+    variant: int = 0
+    opens: bool = False
+
+    @property
+    def label(self) -> str:
+        """What is done, for a person."""
+        if self.keys:
+            return "press " + ", ".join("Space" if key == " " else key for key in self.keys)
+        assert self.control is not None
+        again = f" ({self.variant + 1})" if self.variant else ""
+        return f"{self.kind} {self.control.tag} '{self.control.name or self.control.key}'{again}"
+
+
+def read_controls(listing: Mapping[str, Any]) -> list[Control]:
+    """Controls out of what ``controls.js`` lists."""
+    return [Control(**value) for value in listing["controls"]]
+
+
+def plan(listing: Mapping[str, Any], case: Case, count: int) -> list[Step]:
+    """At most ``count`` steps, in the order in which to take them. Empty where there is nothing to operate."""
+    controls = read_controls(listing)
+    options = _of_controls(controls, case) + _of_keys(listing, controls, case)
+    wanted = _wanted(case)
+    options = [replace(option, score=_score(option, case, wanted)) for option in options]
+    chosen: list[Step] = []
+    left = list(options)
+    while len(chosen) < count and left:
+        best = max(left, key=lambda option: (_worth(option, chosen), -left.index(option)))
+        left.remove(best)
+        chosen.append(best)
+    for variant in range(1, count):  # fewer controls than interactions: operate them again, another way
+        for step in sorted((s for s in chosen if s.variant == 0), key=lambda s: -s.score):
+            if len(chosen) < count and chosen:
+                chosen.append(_again(step, variant))
+    return sorted(chosen, key=lambda step: (not step.opens, step.variant, -step.score))
+
+
+def _of_controls(controls: Sequence[Control], case: Case) -> list[Step]:
+    usable = [c for c in controls if not c.disabled and c.link != "outside"]
+    forms = {c.form for c in usable if c.form and c.kind == "type"}
+    buttons = {c.form for c in usable if c.form in forms and c.submit}
+    options = []
+    for control in usable:
+        base = BASE[control.kind]
+        if control.form in forms and control.submit:
+            options.append(Step(action="form", kind="form", score=BASE["form"], control=control))
+        elif control.kind == "link":
+            script = control.link in ("nowhere", "missing") and control.clicked
+            base = 6 if script else base if control.link == "section" else 3
+            action: Action = "jump" if control.link == "section" else "link"
+            options.append(Step(action="click" if script else action, kind="link", score=base, control=control))
+        elif control.kind == "canvas":
+            options += _of_canvas(control, case)
+        else:
+            if control.form in buttons and control.kind in ("type", "check", "select", "slider"):
+                base = 1  # part of the form, which is filled as a whole
+            opens = control.kind in ("button", "click") and case.category == "game" and bool(START.search(control.name))
+            options.append(
+                Step(action=_ACTIONS[control.kind], kind=control.kind, score=base + 6 * opens, control=control, opens=opens)
+            )
+    return options
+
+
+def _of_canvas(control: Control, case: Case) -> list[Step]:
+    if control.width * control.height < 10_000:
+        return []
+    options = []
+    if case.category == "3d" or control.dragged:
+        options.append(Step(action="drag", kind="drag", score=9 if case.category == "3d" else 6, control=control))
+    if control.wheel:
+        options.append(Step(action="wheel", kind="wheel", score=5, control=control))
+    if case.category == "dataviz" or control.pointed:
+        options.append(Step(action="hover", kind="hover", score=7 if case.category == "dataviz" else 4, control=control))
+    if control.clicked or (case.category == "game" and control.heard):
+        options.append(Step(action="click", kind="canvas", score=6, control=control))
+    return options
+
+
+def _of_keys(listing: Mapping[str, Any], controls: Sequence[Control], case: Case) -> list[Step]:
+    heard, said = listing["keys"], f"{listing['text']} {case.prompt} {' '.join(r.text for r in case.requirements)}"
+    game = case.category == "game"
+    target = next((c for c in controls if c.key == heard["target"]), None) if heard["target"] else None
+    page_says = listing["text"]
+    arrows = heard["arrows"] or bool(re.search(r"\barrow(s| keys?)\b|←|⬅", said, re.I))
+    wasd = heard["wasd"] or bool(re.search(r"\bwasd\b", said, re.I))
+    space = heard["space"] or bool(re.search(r"\bspace ?(bar|key)?\b", page_says if not game else said, re.I))
+    press = _PRESS_TO_START.search(page_says)
+    if not game:
+        arrows = heard["listens"] and heard["arrows"] and bool(re.search(r"\barrow|←|keyboard", said, re.I))
+        wasd = space = False
+    elif not (arrows or wasd or space) and any(c.kind == "canvas" for c in controls):
+        arrows = space = True
+    options = []
+    sets = [(_ARROWS, 9.0 if game else 4.0, arrows), (_LETTERS, 5.0 if arrows else 9.0, wasd and game)]
+    for sequences, score, there in sets:
+        if there:
+            options += [
+                Step(action="keys", kind="keys", score=score - i * 0.5, keys=keys, control=target)
+                for i, keys in enumerate(sequences)
+            ]
+    enter = press is not None and "enter" in press.group(0).lower()
+    if space or (press and not enter):
+        options.append(Step(action="keys", kind="keys", score=13 if press and not enter else 7, keys=(" ",), control=target, opens=bool(press and not enter)))
+    if enter:
+        options.append(Step(action="keys", kind="keys", score=13, keys=("Enter",), control=target, opens=True))
+    if game and _CLICK_TO_START.search(page_says):
+        canvas = next((c for c in controls if c.kind == "canvas"), None)
+        if canvas:
+            options.append(Step(action="click", kind="canvas", score=12, control=canvas, opens=True))
+    return options
+
+
+def _wanted(case: Case) -> tuple[frozenset[str], frozenset[str]]:
+    """Words of the behaviour requirements, and words of the prompt."""
+    required = " ".join(r.text for r in case.requirements if r.kind == "behaviour")
+    return _words(required), _words(case.prompt)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(w.rstrip("s") for w in re.findall(r"\w{2,}", text.lower()) if w not in _STOP)
+
+
+def _score(step: Step, case: Case, wanted: tuple[frozenset[str], frozenset[str]]) -> float:
+    score = step.score
+    required = " ".join(r.text for r in case.requirements if r.kind == "behaviour")
+    for pattern, kinds, bonus in _HINTS:
+        if step.kind in kinds and pattern.search(required or case.prompt):
+            score += bonus
+    if case.category == "dataviz" and step.kind in ("hover", "mark"):
+        score += 2
+    control = step.control
+    if control is None or step.keys:
+        return score
+    name = _words(control.name)
+    score += min(4, 2 * len(name & wanted[0])) + min(1, len(name & wanted[1]))
+    score += min(1.0, control.width * control.height / 20_000)
+    if step.action not in ("form", "check", "drag", "wheel", "hover") and _WEAK_NAME.search(control.name):
+        score -= 4
+    if control.active and not step.opens:
+        score -= 6
+    if control.nav and step.kind == "link":
+        score -= 1
+    if control.y > 960:
+        score -= 1
+    return score
+
+
+def _worth(step: Step, chosen: Sequence[Step]) -> float:
+    """Score of a step beside those already chosen: the second of a row, of a kind, of a control counts less."""
+    worth = step.score
+    for other in chosen:
+        if step.kind == other.kind:
+            worth -= 1 if step.keys else 1.5
+        if step.control and other.control and not step.keys and not other.keys:
+            worth -= 3 if step.control.group == other.control.group else 0
+            worth -= 2 if step.control.key == other.control.key else 0
+    return worth
+
+
+def _again(step: Step, variant: int) -> Step:
+    keys = step.keys * (variant + 1) if len(step.keys) == 1 else tuple(reversed(step.keys))
+    return replace(step, variant=variant, keys=keys, opens=False)
