@@ -16,9 +16,11 @@ In order, the first that is there:
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from opendesign.answering.inline import inline_files
@@ -31,19 +33,22 @@ __all__ = ["Block", "Extraction", "How", "extract"]
 How = Literal["bare", "fence", "long_fence", "prose", "unfinished", "fragment", "none", "open_thought"]
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-_LEAD = r"\s*(?:<!--.*?-->\s*)*(?:<\?xml.*?\?>\s*)?(?:<!--.*?-->\s*)*"
-_STARTS = re.compile(rf"\ufeff?{_LEAD}(?:<!doctype\s+html[^>]*>|<html[\s>])", re.I | re.S)
-# "<!DOCTYPE html> comes first in a page" is prose: a bare document goes on with a tag or a comment.
-_BARE = re.compile(rf"\ufeff?{_LEAD}(?:<!doctype\s+html[^>]*>\s*<[a-z!]|<html[\s>])", re.I | re.S)
-_ENDS = re.compile(r"</(?:html|body)\s*>\s*(?:<!--(?:(?!-->).)*-->\s*)*\Z", re.I | re.S)
-_LAST_END = re.compile(r".*</html\s*>", re.I | re.S)
-_LINE_START = re.compile(r"^[ \t]*(?:<!doctype\s+html[^>]*>|<html[\s>])", re.I | re.M)
-_ANY_START = re.compile(r"<!doctype\s+html[^>]*>\s*<|<html[\s>]", re.I)
+# Possessive and atomic groups: text that fails to match must not be tried in every other way.
+_COMMENTS = r"\s*+(?:<!--(?>.*?-->)\s*+)*+"
+_LEAD = rf"{_COMMENTS}(?:<\?xml(?>.*?\?>){_COMMENTS})?+"
+_STARTS = re.compile(rf"\ufeff?{_LEAD}(?:<!doctype\s+html[^<>]*+>|<html[\s>])", re.I | re.S)
+# "<!DOCTYPE html> comes first in a page" is prose: a document goes on with a tag or a comment.
+_START = r"<!doctype\s+html[^<>]*+>(?=\s*+(?:<|\Z))|<html[\s>]"
+_BARE = re.compile(rf"\ufeff?{_LEAD}(?:{_START})", re.I | re.S)
+_ANY_START = re.compile(_START, re.I)
+_ENDS = re.compile(rf"</(?:html|body)\s*>{_COMMENTS}\Z", re.I | re.S)
+_END = re.compile(r"</html\s*>", re.I)
 _TAG = re.compile(r"<[a-z][^<>]*>", re.I)
-_MARKUP = re.compile(r"\s*(?:<!--.*?-->\s*)*<[a-z][^<>]*>", re.I | re.S)
+_MARKUP = re.compile(rf"{_COMMENTS}<[a-z][^<>]*>", re.I | re.S)
 _THOUGHT = re.compile(r"<(think|thinking)>", re.I)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.I)
 _FENCE_LINE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_MOST_TRIES = 20  # blocks, or fences, looked at for a page that runs past its block
 _HTML_TAGS = frozenset({"html", "html5", "htm", "xhtml"})
 
 
@@ -112,12 +117,18 @@ def _balanced(text: str) -> bool:
     ) <= low.count("</script")
 
 
+def _to_last_end(text: str) -> str | None:
+    """The text up to its last ``</html>``; None where it has none."""
+    ends = [end.end() for end in _END.finditer(text)]
+    return text[: ends[-1]] if ends else None
+
+
 def _bare(text: str, thoughts: str) -> tuple[str, str, How]:
     document = text.strip().removeprefix("\ufeff")
     if _ENDS.search(document):
         return document, thoughts, "bare"
-    if end := _LAST_END.match(document):  # what the model says after its page
-        return end.group(), thoughts, "bare"
+    if page := _to_last_end(document):  # what comes after is what the model says of it
+        return page, thoughts, "bare"
     return document, thoughts, "unfinished"
 
 
@@ -209,6 +220,9 @@ def _candidates(said: str, lines: list[str], blocks: list[Block]) -> Iterator[tu
     """Documents, best first."""
     whole = [block for block in blocks if is_whole(block.content)]
     sound = [block for block in whole if _balanced(block.content)]
+    outside, encloses = _outside(said, lines, blocks)
+    if outside and encloses and is_whole(outside) and _balanced(outside):
+        yield outside, "prose", None
     for group in (
         [block for block in sound if block.is_html],
         [block for block in sound if not block.is_html],
@@ -217,12 +231,11 @@ def _candidates(said: str, lines: list[str], blocks: list[Block]) -> Iterator[tu
             group, key=lambda b: ("index.html" in b.info.lower(), len(b.content)), reverse=True
         ):
             yield block.content, "fence", block
-    for block in blocks:
+    for block in blocks[:_MOST_TRIES]:
         if longer := _longer(block, lines):
             yield longer, "long_fence", block
     for block in sorted(whole, key=lambda b: (b.is_html, len(b.content)), reverse=True):
         yield block.content, "fence", block
-    outside = _outside(said, lines, blocks)
     if outside and is_whole(outside):
         yield outside, "prose", None
     started = [block for block in blocks if _STARTS.match(block.content)]
@@ -244,32 +257,43 @@ def _longer(block: Block, lines: list[str]) -> str | None:
     """The whole document that starts in a block and ends at a later closing fence, or at its own end."""
     if not block.plain or not _STARTS.match(block.content):
         return None
+    tries = 0
     for number in range(block.last, len(lines)):
-        if _closes(lines[number], block.fence):
+        # Only a fence right after the end of a page can be the one.
+        if _closes(lines[number], block.fence) and lines[number - 1].rstrip().endswith(">"):
             text = _without_last_break("".join(lines[block.first + 1 : number]))
             if is_whole(text) and _balanced(text):
                 return text
-    end = _LAST_END.match("".join(lines[block.first + 1 :]))
-    return end.group() if end and is_whole(end.group()) and _balanced(end.group()) else None
+            tries += 1
+            if tries == _MOST_TRIES:
+                return None
+    page = _to_last_end("".join(lines[block.first + 1 :]))
+    return page if page and is_whole(page) and _balanced(page) else None
 
 
-def _outside(said: str, lines: list[str], blocks: list[Block]) -> str | None:
-    """The document that starts outside of every block, to its end or to the end of the reply."""
+def _outside(said: str, lines: list[str], blocks: list[Block]) -> tuple[str | None, bool]:
+    """The document that starts outside of every block, to its end or to the end of the reply.
+
+    Also whether it holds every block: then they are part of the page, not pages of their own.
+    """
+    offsets = [0, *accumulate(map(len, lines))]
     fenced = {n for block in blocks for n in range(block.first, block.last)}
-    for pattern, needs_end in ((_LINE_START, False), (_ANY_START, True)):
-        for start in pattern.finditer(said):
-            line = len(_LINES.findall(said[: start.start() + 1])) - 1
-            if line in fenced:
-                continue
-            text = said[start.start() :].strip()
-            if end := _LAST_END.match(text):
-                return end.group()
-            if not needs_end:
-                return text
-    return None
+    ends = [found.end() for found in _END.finditer(said)]
+    for start in _ANY_START.finditer(said):
+        line = bisect_right(offsets, start.start()) - 1
+        if line in fenced:
+            continue
+        if ends and start.start() < ends[-1]:
+            text = said[start.start() : ends[-1]]
+            inside = all(
+                offsets[b.first] > start.start() and offsets[b.last] <= ends[-1] for b in blocks if b.closed
+            )
+            return text, inside
+        if not said[offsets[line] : start.start()].strip():
+            return said[start.start() :].strip(), False
+    return None, False
 
 
 def _trimmed(block: Block) -> str:
     """A block that was never closed runs to the end of the reply; the page may end before."""
-    end = None if block.closed else _LAST_END.match(block.content)
-    return end.group() if end else block.content
+    return block.content if block.closed else _to_last_end(block.content) or block.content

@@ -8,8 +8,8 @@ from typing import Protocol
 
 __all__ = ["inline_files"]
 
-_LINK = re.compile(r"<link\b[^>]*>", re.I)
-_SCRIPT = re.compile(r"<script\b([^>]*)>\s*</script\s*>", re.I)
+_LINK = re.compile(r"<link\b[^<>]*>", re.I)
+_SCRIPT = re.compile(r"<script\b([^<>]*)>\s*</script\s*>", re.I)
 _ATTRIBUTE = re.compile(r"""\b(href|src|rel)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
 _SRC = re.compile(r"""\s*\bsrc\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)""", re.I)
 _DEFER = re.compile(r"\s*\b(?:defer|async)\b(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'))?", re.I)

@@ -86,8 +86,14 @@ def decode(shape: type[T], data: Any, where: Callable[[Keys], str]) -> T:
 
     _refuse_unknown(shape, data, (), where)
     try:
+        text = json.dumps(data, default=str, allow_nan=False)
+    except ValueError as error:
+        raise UsageError(
+            f"{where(())}: a number is infinite or none at all (inf, nan); write a finite one."
+        ) from error
+    try:
         # By way of JSON, where a list may become a tuple although nothing else is converted.
-        value: T = _adapter(typing.cast(Any, shape)).validate_json(json.dumps(data, default=str), strict=True)
+        value: T = _adapter(typing.cast(Any, shape)).validate_json(text, strict=True)
         return value
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -97,8 +103,8 @@ def decode(shape: type[T], data: Any, where: Callable[[Keys], str]) -> T:
         given = json.dumps(first["input"], ensure_ascii=False, default=str)
         given = given if len(given) <= 60 else given[:57] + "…"
         name = f"'{_dotted(keys)}'" if keys else "the whole"
-        text = first["msg"][0].lower() + first["msg"][1:]
-        raise UsageError(f"{where(keys)}: {name} is {given}, but {text}.") from error
+        advice = first["msg"][0].lower() + first["msg"][1:]
+        raise UsageError(f"{where(keys)}: {name} is {given}, but {advice}.") from error
 
 
 @functools.cache

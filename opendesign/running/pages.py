@@ -115,6 +115,8 @@ def _own_cases(paths: Sequence[Path], category: str) -> tuple[Pages, tuple[Case,
     places: dict[str, _Place] = {}
     skipped = 0
     for path in paths:
+        if not path.exists():
+            raise UsageError(f"There is nothing at {path}: give HTML files, folders of them, or a JSONL.")
         found = _pages_in(path) if path.is_dir() else [path]
         if not found:
             raise UsageError(f"There is no page in {path}: give HTML files, folders of them, or a JSONL.")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 from htmlhint_pages import mutated, real_pages, soup
-from htmlhint_reference import Found, NotInstalled, lint
+from htmlhint_reference import Found, NotInstalled, lint, run
 
 from opendesign.judging.cards import load_card
 from opendesign.judging.rules import Finding, rule_set
@@ -166,3 +167,20 @@ def test_the_names_as_printed_check_nothing() -> None:
     except NotInstalled as error:
         pytest.fail(str(error), pytrace=False)
     assert found == [{"it": []}]
+
+
+def test_without_a_registry_one_sentence_says_what_to_do(tmp_path: Path) -> None:
+    refuse = (
+        "npm",
+        "install",
+        "--offline",
+        "--no-audit",
+        "--cache",
+        str(tmp_path / "empty"),
+        "htmlhint@1.9.2",
+    )
+    for command in (refuse, ("no-such-program", "install")):
+        with pytest.raises(NotInstalled, match="The differential test needs") as caught:
+            run(*command, cwd=tmp_path)
+        assert " ".join(command) in str(caught.value)
+        assert "\n" not in str(caught.value)

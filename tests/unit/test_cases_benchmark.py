@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making_cases import CARD, PROMPTS, case, write
 
 from opendesign.cases.benchmark import benchmarks, load_benchmark, load_card, load_protocol, protocols, select
 from opendesign.cases.categories import CATEGORY_NAMES, category_of
 from opendesign.content import shipped
 from opendesign.errors import UnknownName, UsageError
 from opendesign.types import CATEGORIES
+from tests.unit.making_cases import CARD, PROMPTS, case, write
 
 SHIPPED = load_benchmark("opendesign")
 
@@ -90,6 +90,7 @@ WRONG_LINES = {
     "other category": (case("game-001", category="3d"), []),
     "empty prompt": (case("game-001", prompt="  "), ["'prompt' is empty"]),
     "bad id": (case("game-001", id="../up"), ["'../up'", "lowercase"]),
+    "half a character": (case("game-001", prompt="\ud800 is half"), ["line 1", "invalid JSON"]),
     "not an object": (["game-001"], ["line 1"]),
 }
 
@@ -266,6 +267,7 @@ def test_a_folder_without_protocols_shares_the_shipped_ones(mine: Path) -> None:
         ("width = 1280", "width = 0", "'render.width' is 0, but it must be above zero"),
         ("width = 1280", 'width = "wide"', "line LINE: 'render.width' is \"wide\""),
         ("width = 1280", "widht = 1280", "line LINE: there is no field 'render.widht': did you mean 'width'"),
+        ("settle_s = 3.0", "settle_s = inf", "a number is infinite"),
         ("settle_s = 3.0", "settle_s = -1", "cannot be below zero"),
         ("minimum_coverage = 0.95", "minimum_coverage = 95", "is a share from 0 to 1"),
         ('network = "allowlist"', 'network = "some"', "'render.network' is \"some\""),

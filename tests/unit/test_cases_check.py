@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making_cases import CARD, PROMPTS, case, write
 
 from opendesign.cases.benchmark import load_benchmark
 from opendesign.cases.check import RUNS_FILE, CheckReport, check
@@ -18,6 +17,7 @@ from opendesign.cases.overlap import jaccard, near_duplicates, read_runs, run_ha
 from opendesign.cases.wording import faults
 from opendesign.content import shipped
 from opendesign.errors import UsageError
+from tests.unit.making_cases import CARD, PROMPTS, case, write
 
 RELEASED = Path(__file__).parents[3] / "shared" / "data" / "official_opendesign_prompts.jsonl"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from making_cases import PROMPTS, case, write
 
 from opendesign.cases.benchmark import load_benchmark, select
 from opendesign.cli import cases as module
 from opendesign.cli.cases import cases
 from opendesign.errors import UnknownName
+from tests.unit.making_cases import PROMPTS, case, write
 
 Run = Callable[..., Result]
 

@@ -1,4 +1,4 @@
-"""The import of the released benchmark: of its own file when it is beside this checkout, else of a like one."""
+"""Import of the released benchmark: its own file when that lies beside this checkout, else one like it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from network_support import (
+
+from opendesign.errors import UsageError
+from opendesign.rendering.network import Gate, PageNetwork, environment_proxy, upstream
+from opendesign.rendering.network.outer_proxy import OuterProxy
+from tests.unit.network_support import (
     DOCUMENT,
     PUBLIC,
     Outside,
@@ -24,10 +28,6 @@ from network_support import (
     page,
     quick,
 )
-
-from opendesign.errors import UsageError
-from opendesign.rendering.network import Gate, PageNetwork, environment_proxy, upstream
-from opendesign.rendering.network.outer_proxy import OuterProxy
 
 URL = "http://cdn.test/a.js"
 

@@ -5,9 +5,20 @@ import contextlib
 import logging
 
 import pytest
-from network_support import DOCUMENT, PUBLIC, answer, canary, client, get, network, outside, page, quick
 
 from opendesign.rendering.network import Gate, Request
+from tests.unit.network_support import (
+    DOCUMENT,
+    PUBLIC,
+    answer,
+    canary,
+    client,
+    get,
+    network,
+    outside,
+    page,
+    quick,
+)
 
 
 def only(gate: Gate) -> Request:

@@ -10,7 +10,6 @@ from opendesign.rendering.network.placeholder import DEFAULT, picture, size_of
 from opendesign.rendering.network.policy import Rules, is_public, literal, parse_authority, parse_url
 from opendesign.rendering.network.records import Records, Request, capped
 
-
 INSIDE = """
     0.0.0.0 0.1.2.3 10.1.2.3 100.64.0.1 100.127.255.254 127.0.0.1 127.255.0.1 169.254.169.254 172.16.0.1
     172.31.255.255 192.0.0.8 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1

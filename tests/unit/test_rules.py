@@ -292,9 +292,9 @@ async def test_no_document_is_a_failure() -> None:
 
 
 PIECES = st.sampled_from(
-    ["<", ">", "/", "=", '"', "'", "!", "--", "-", "a", "A", "id=", "<a", "</a>", "<p>", "</p>", "<!--", "-->",
-     "<script>", "</script>", "<title>", "<head>", "</head>", "<br/>", " ", "\n", "\r\n", "\ufeff", "\x1c", "é",
-     "💥", "\ud800"]
+    ["<", ">", "/", "=", '"', "'", "!", "--", "-", "a", "A", "id=", "<a", "</a>", "<p>", "</p>", "<!--",
+     "-->", "<script>", "</script>", "<title>", "<head>", "</head>", "<br/>", " ", "\n", "\r\n", "\ufeff",
+     "\x1c", "é", "💥", "\ud800"]
 )  # fmt: skip
 
 
@@ -342,4 +342,4 @@ def test_time_is_linear(piece: str) -> None:
 
     for tail in ("", '">'):
         # Twice as long as linear time, with room for noise; a quadratic step takes minutes here.
-        assert seconds(400_000, tail) < 8 * max(seconds(100_000, tail), 0.05)
+        assert seconds(160_000, tail) < 8 * max(seconds(40_000, tail), 0.05)

@@ -58,11 +58,13 @@ def _styles(palette: Palette) -> dict[str, str]:
     faint = mix(palette.surface, palette.muted, 0.28)
     return {
         "low_contrast": f"main p, main li, main td, main label, main h2 {{ color: {faint} !important; }}",
-        "overlapping_text": "h1 + p, h2 + p, h3 + p { position: relative; top: -34px; margin-bottom: -34px !important; }\n"
+        "overlapping_text": "h1 + p, h2 + p, h3 + p "
+        "{ position: relative; top: -34px; margin-bottom: -34px !important; }\n"
         "main p + p, main li + li, main .field + .field { margin-top: -16px; }",
-        "horizontal_overflow": "main > *, main > div > * { width: 1720px; max-width: none; }",
+        "horizontal_overflow": "main > *, main > div > * { width: 1720px !important; max-width: none !important; }",
         "tiny_text": "main p, main li, main td, main label { font-size: 7px !important; }",
-        "clipped_text": "main h2, main h3, main p { max-height: 13px; max-width: 190px; overflow: hidden; white-space: nowrap; }",
+        "clipped_text": "main h2, main h3, main p "
+        "{ max-height: 13px; max-width: 190px; overflow: hidden; white-space: nowrap; }",
     }
 
 
@@ -111,5 +113,5 @@ class _Broken(Rewriter):
         elif tag == "button":
             values["type"] = "button"  # and would send a form
         elif tag in ("h1", "h2", "h3") and "duplicate_ids" in self._wanted:
-            values["id"] = "heading"
+            values.setdefault("id", "heading")
         return list(values.items())

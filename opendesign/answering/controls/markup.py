@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 
 Attributes = list[tuple[str, str | None]]
 
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 RAW = frozenset(("script", "style"))  # elements whose text is not markup
 
 

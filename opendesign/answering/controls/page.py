@@ -14,7 +14,7 @@ from opendesign.types import Case, Category
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: Category -> its variants, each with the words of a prompt that ask for it. One file a variant in templates/.
+#: Category -> its variants, each with the words of a prompt that ask for it: a file each in templates/.
 VARIANTS: dict[Category, dict[str, tuple[str, ...]]] = {
     "website": {
         "shop": ("shop", "store", "product", "cart", "sell", "buy", "commerce"),

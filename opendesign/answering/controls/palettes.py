@@ -29,15 +29,15 @@ PALETTES: tuple[Palette, ...] = (
     Palette("harbour", "#f5f8fc", "#ffffff", "#14213d", "#4a5a75", "#d5dde8", "#1f5fbf", "#ffffff", "#e3edfb",
             ("#1f5fbf", "#bb5216", "#1e7f5c", "#7a4fb5"), ("blue", "corporate", "bank", "travel", "airline")),
     Palette("forest", "#f4f8f4", "#ffffff", "#16302b", "#48605a", "#d3e0d6", "#1d6b4f", "#ffffff", "#dff0e6",
-            ("#1d6b4f", "#b4561b", "#2f5fa8", "#8a3f77"), ("green", "garden", "forest", "plant", "organic", "eco")),
+            ("#1d6b4f", "#b4561b", "#2f5fa8", "#8a3f77"), ("green", "garden", "forest", "plant", "eco")),
     Palette("clay", "#fbf6f1", "#ffffff", "#33211a", "#6b5347", "#e8dacd", "#a8431f", "#ffffff", "#f8e3d8",
-            ("#a8431f", "#2b6777", "#7b6a12", "#6a4c93"), ("warm", "bakery", "coffee", "earth", "restaurant")),
+            ("#a8431f", "#2b6777", "#7b6a12", "#6a4c93"), ("warm", "bak", "coffee", "earth", "restaurant")),
     Palette("plum", "#faf6fb", "#ffffff", "#2b1a33", "#60506b", "#e3d8e8", "#7a2f86", "#ffffff", "#f1e2f4",
             ("#7a2f86", "#b0561f", "#23708a", "#4b7a2b"), ("purple", "pink", "fashion", "beauty", "wedding")),
     Palette("lagoon", "#f2f9fa", "#ffffff", "#0f2f36", "#456066", "#cfe2e5", "#0b6e7f", "#ffffff", "#d9f0f3",
-            ("#0b6e7f", "#b5521c", "#5b57a6", "#3f7a2e"), ("teal", "sea", "ocean", "water", "clinic", "health")),
-    Palette("graphite", "#12161d", "#1b212b", "#f2f5f9", "#aab6c6", "#323c4a", "#6cb6ff", "#0b1a2b", "#20344b",
-            ("#6cb6ff", "#ffb066", "#7fd6a4", "#d0a2ff"), ("dark", "night", "neon", "space", "cyber")),
+            ("#0b6e7f", "#b5521c", "#5b57a6", "#3f7a2e"), ("teal", "sea", "ocean", "water", "health", "yoga")),
+    Palette("graphite", "#12161d", "#1b212b", "#f2f5f9", "#aab6c6", "#323c4a", "#6cb6ff", "#0b1a2b",
+            "#20344b", ("#6cb6ff", "#ffb066", "#7fd6a4", "#d0a2ff"), ("dark", "night", "neon", "space", "cyber")),
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from opendesign.answering.controls.words import Seed
 
 
 def picture(palette: Palette, seed: Seed, width: int = 640, height: int = 400) -> str:
-    """A picture of ``width`` × ``height`` CSS pixels in the palette's colours: hills, a still life or waves."""
+    """Hills, a still life or waves in the palette's colours, ``width`` × ``height`` CSS pixels."""
     draw = seed.pick((_hills, _still_life, _waves))
     return _url(draw(palette, seed, width, height), width, height)
 
@@ -18,7 +18,7 @@ def mark(palette: Palette, seed: Seed) -> str:
     """A square mark of 40 × 40 CSS pixels for the head of a page."""
     first, second = palette.accent, palette.on_accent
     shapes = (
-        f'<circle cx="20" cy="20" r="9" fill="{second}"/><rect x="18" y="11" width="4" height="18" fill="{first}"/>',
+        f'<circle cx="20" cy="20" r="9" fill="{second}"/><path d="M18 11h4v18h-4z" fill="{first}"/>',
         f'<path d="M9 28 20 10 31 28z" fill="{second}"/><circle cx="20" cy="23" r="3" fill="{first}"/>',
         f'<path d="M10 12h20v5H10zM10 23h13v5H10z" fill="{second}"/>',
         f'<path d="M20 9a11 11 0 0 1 0 22z" fill="{second}"/><circle cx="15" cy="20" r="3" fill="{second}"/>',
@@ -30,17 +30,17 @@ def portrait(palette: Palette, seed: Seed, width: int = 480, height: int = 320) 
     """A head and shoulders, drawn in four flat shapes."""
     middle, unit = width // 2, height // 10
     skin = seed.pick(("#f1c9a5", "#d9a066", "#8d5a3b", "#c68642"))
-    hair = seed.pick(("#2b211c", "#5a3825", "#a86b32", "#6d6d72"))
+    hair = seed.pick(("#2b211c", "#5a3825", "#7a3f1d", "#6d6d72"))
     coat, ground = seed.pick(palette.series), mix(seed.pick(palette.series), "#ffffff", 0.75)
     top = height * 45 // 100
-    fall = unit * seed.pick((0, 3))
+    fall, neck, face = unit * seed.pick((0, 3)), unit * 7 // 10, unit * 9 // 5
     body = (
         f'<rect width="{width}" height="{height}" fill="{ground}"/>'
         f'<path d="M{middle - 2 * unit} {top}v{fall + unit}h{4 * unit}v{-fall - unit}z" fill="{hair}"/>'
         f'<circle cx="{middle}" cy="{top - unit // 2}" r="{2 * unit + unit // 4}" fill="{hair}"/>'
         f'<path d="M{middle - 4 * unit} {height}a{4 * unit} {3 * unit} 0 0 1 {8 * unit} 0z" fill="{coat}"/>'
-        f'<rect x="{middle - unit * 7 // 10}" y="{top}" width="{unit * 7 // 5}" height="{3 * unit}" rx="{unit // 2}" fill="{skin}"/>'
-        f'<ellipse cx="{middle}" cy="{top + unit // 3}" rx="{unit * 8 // 5}" ry="{unit * 9 // 5}" fill="{skin}"/>'
+        f'<path d="M{middle - neck} {top}h{2 * neck}v{3 * unit}h{-2 * neck}z" fill="{skin}"/>'
+        f'<ellipse cx="{middle}" cy="{top + unit // 3}" rx="{unit * 8 // 5}" ry="{face}" fill="{skin}"/>'
     )
     return _url(body, width, height)
 
@@ -67,7 +67,7 @@ def _still_life(palette: Palette, seed: Seed, width: int, height: int) -> str:
     table = height * 72 // 100
     parts = [
         _sky(palette, width, height),
-        f'<rect y="{table}" width="{width}" height="{height}" fill="{mix(palette.accent, "#ffffff", 0.35)}"/>',
+        f'<path d="M0 {table}h{width}v{height}H0z" fill="{mix(palette.accent, "#ffffff", 0.35)}"/>',
     ]
     unit = height // 5
     for index, colour in enumerate(seed.sample(palette.series, 3)):
@@ -79,7 +79,8 @@ def _still_life(palette: Palette, seed: Seed, width: int, height: int) -> str:
             parts.append(f'<circle cx="{x}" cy="{table - size + size // 4}" r="{size}" fill="{tint}"/>')
         elif shape == 1:
             top = table - 2 * size + size // 4
-            path = f"M{x - size} {table + size // 4}V{top + size}a{size} {size} 0 0 1 {2 * size} 0V{table + size // 4}z"
+            arch = f"a{size} {size} 0 0 1 {2 * size} 0"
+            path = f"M{x - size} {table + size // 4}V{top + size}{arch}V{table + size // 4}z"
             parts.append(f'<path d="{path}" fill="{tint}"/>')
         else:
             path = f"M{x - size} {table + size // 4}L{x} {table - 2 * size}L{x + size} {table + size // 4}z"

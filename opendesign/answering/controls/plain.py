@@ -5,10 +5,10 @@ from __future__ import annotations
 from opendesign.answering.controls.markup import RAW, Attributes, Rewriter
 
 #: Attributes that are content or meaning. Style, state and everything that a script looks for is left out.
-_KEPT = frozenset(
-    "lang dir charset name content src alt width height type value id for scope min max step checked selected "
-    "aria-label placeholder".split()
-)
+_KEPT = {
+    *("lang", "dir", "charset", "name", "content", "src", "alt", "width", "height", "type", "value", "id"),
+    *("for", "scope", "min", "max", "step", "checked", "selected", "aria-label"),
+}
 
 
 def plain(document: str) -> str:

@@ -55,9 +55,10 @@ _STORIES = (
     ("How to choose well", "Guides", "Four questions that settle most decisions."),
     ("An evening by the river", "Visits", "Photographs and voices from our summer meeting."),
 )
+_STREETS = ("Mill Lane", "Harbour Road", "Station Street", "Orchard Row")
 _STORY_TEXT = (
-    "We began with a list of forty things and crossed out all but six. What stayed was what people asked for twice.",
-    "The rest of the year went into doing those six well. We measured, we listened and we wrote down what we learned.",
+    "We began with a list of forty things and crossed out all but six. We kept what people asked for.",
+    "The rest of the year went into doing those six well. We measured and we wrote it down.",
     "If you take one thing away, take this: begin with the smallest version that someone will thank you for.",
 )
 
@@ -83,7 +84,8 @@ _SERIES_BY_SUBJECT: tuple[tuple[tuple[str, ...], tuple[str, str, str, str], str]
 )
 _SERIES = ("North", "East", "South", "West")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_PLACES = ("Alderby", "Brackwell", "Castlemere", "Dunmore", "Eastholm", "Fairhaven", "Glenfold", "Hartley", "Ivywood", "Kestrel")  # fmt: skip
+_PLACES = ("Alderby", "Brackwell", "Castlemere", "Dunmore", "Eastholm", "Fairhaven", "Glenfold", "Hartley",
+           "Ivywood", "Kestrel")  # fmt: skip
 
 
 def website(case: Case, palette: Palette) -> dict[str, Any]:
@@ -97,17 +99,17 @@ def website(case: Case, palette: Palette) -> dict[str, Any]:
         "people": [
             (n, w, portrait(palette, seed))
             for n, w in zip(seed.sample(_PEOPLE, 3), seed.sample(_WORK, 3), strict=True)
-        ],  # fmt: skip
+        ],
         "goods": [
             (*item, seed.between(9, 68), picture(palette, seed, 480, 320)) for item in seed.sample(_GOODS, 6)
         ],
         "services": [
             (*item, 20 * seed.between(1, 4) + 40 * place)
             for place, item in enumerate(seed.sample(_SERVICES, 3), 1)
-        ],  # fmt: skip
+        ],
         "stories": [(*item, picture(palette, seed, 480, 320)) for item in seed.sample(_STORIES, 6)],
         "story_text": _STORY_TEXT,
-        "street": f"{seed.between(2, 96)} {seed.pick(('Mill Lane', 'Harbour Road', 'Station Street', 'Orchard Row'))}",
+        "street": f"{seed.between(2, 96)} {seed.pick(_STREETS)}",
     }
 
 

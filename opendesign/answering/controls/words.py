@@ -28,8 +28,8 @@ _CALLED = re.compile(
 )
 _ASKING = re.compile(
     r"^(?:(?:(?:please|kindly|could|can|would|you|i['’]m|we['’]re|i|we|am|are|need|want|like|to|me|us|let's|help"
-    r"|opening|starting|running|your task is|design|create|build|make|write|develop|generate|implement|code|draw"
-    r"|render|show|produce|craft|set up)\b|请|帮我|设计|创建|制作|做|一个|صمم|أنشئ|اصنع)[\s,:]*)+",
+    r"|opening|starting|running|your task is|design|create|build|make|write|develop|generate|implement"
+    r"|code|draw|render|show|produce|craft|set up)\b|请|帮我|设计|创建|制作|做|一个|صمم|أنشئ|اصنع)[\s,:]*)+",
     re.IGNORECASE,
 )
 _WHAT_FOR = re.compile(
@@ -44,7 +44,7 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 _REST = re.compile(
-    r"\s+(?:with|that|which|where|featuring|including|includes?|using|so that|in which|whose|by|from|as|when)\b.*",
+    r"\s+(?:with|that|which|where|featuring|including|includes?|using|so that|whose|by|from|as|when)\b.*",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?;:,()\[\]{}<>\n\"“”。！？；：，、（）؟،؛|]|\s[-–—]\s")

@@ -1,7 +1,9 @@
-"""Measures of the layout: overflow, alignment, spacing. They compare what is seen, not the boxes around it."""
+"""Measures of the layout: overflow, alignment, spacing. They compare what is seen, not the boxes around."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -141,7 +143,7 @@ def _families(facts: Facts) -> Iterator[list[Item]]:
 
 
 def _pairs(family: Sequence[Item], settings: Settings) -> Iterator[tuple[float, float, Item, Item, float]]:
-    """(credit, weight, one, other, pixels out of line) of each thing with the one above and the one beside."""
+    """(credit, weight, one, other, pixels out of line) of each thing with those above and beside it."""
     for j, item in enumerate(family):
         earlier = family[max(0, j - _LOOK_BACK) : j]
         above = [e for e in earlier if e.ink.bottom <= item.ink.y + 4 and _across(e.ink, item.ink) > 0]
@@ -156,7 +158,7 @@ def _pairs(family: Sequence[Item], settings: Settings) -> Iterator[tuple[float, 
 
 
 def _weight(one: Item, other: Item) -> float:
-    return min(one.ink.area, other.ink.area) ** 0.5 + 20.0
+    return math.sqrt(min(one.ink.area, other.ink.area)) + 20.0
 
 
 def _across(one: Box, other: Box) -> float:
@@ -195,7 +197,7 @@ def _gaps(family: Sequence[Item]) -> Iterator[list[float]]:
     """Gaps of three or more things of one kind that follow one another in a column or a row."""
     for vertical in (True, False):
         run: list[float] = []
-        for one, other in zip(family, family[1:], strict=False):
+        for one, other in itertools.pairwise(family):
             if vertical:
                 follows = other.ink.y >= one.ink.bottom - 4 and _across(one.ink, other.ink) > 0
                 gap = other.ink.y - one.ink.bottom
@@ -233,7 +235,7 @@ def _clusters(places: Iterable[float]) -> int:
 
 
 def _touching(facts: Facts, settings: Settings) -> tuple[list[str], int]:
-    """Painted boxes whose text is nearer than the padding to their left or upper edge, and how many hold text."""
+    """Painted boxes whose text is nearer than the padding to their left edge; how many hold text."""
     texts: dict[int, list[Box]] = defaultdict(list)
     for text in facts.texts:
         if text.hidden is None and text.parent >= 0:

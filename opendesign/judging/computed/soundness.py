@@ -10,7 +10,7 @@ from opendesign.judging.computed.reading import Reading, Settings, mean, per_fau
 from opendesign.rendering.facts import Facts
 from opendesign.types import Case
 
-#: Outcomes of requests that say nothing about the page: our network policy or our connection stood in the way.
+#: Outcomes of requests that say nothing about the page: our network policy stood in the way.
 _OURS = ("refused", "placeholder")
 
 
@@ -60,7 +60,7 @@ def accessibility(facts: Facts, settings: Settings) -> Reading | None:
 
 
 def _heading_steps(facts: Facts) -> tuple[float, str]:
-    """Credit for headings that begin at the first level and skip none, and a sentence about the first skip."""
+    """Credit for headings that begin at the first level and skip none; a sentence about the first skip."""
     if not facts.headings:
         return 0.0, "The page has no heading." if len(facts.text) > 200 else ""
     skips, said, before = 0, "", 0
@@ -143,7 +143,8 @@ def _hidden(facts: Facts, settings: Settings) -> str:
     letters = sum(t.length for t in unseen)
     if letters < settings["hidden_letters"] or letters < settings["hidden_share"] * facts.text_length:
         return ""
-    return f"{letters} characters are there that nobody can see ({unseen[0].hidden}), such as {quote(unseen[0].text)}."
+    first = unseen[0]
+    return f"{letters} characters cannot be seen ({first.hidden}), such as {quote(first.text)}."
 
 
 def _addressed(facts: Facts, settings: Settings) -> str:

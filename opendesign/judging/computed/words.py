@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TypeVar
@@ -26,7 +27,7 @@ def luminance(colour: Colour) -> float:
 
     def linear(channel: float) -> float:
         c = min(255.0, max(0.0, channel)) / 255
-        return c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4  # type: ignore[no-any-return]
+        return c / 12.92 if c <= 0.04045 else math.pow((c + 0.055) / 1.055, 2.4)
 
     return 0.2126 * linear(colour.red) + 0.7152 * linear(colour.green) + 0.0722 * linear(colour.blue)
 
@@ -84,7 +85,7 @@ def _worst(values: Sequence[tuple[float, float]], share: float) -> float:
 
 
 def overlap(facts: Facts, settings: Settings) -> Reading | None:
-    """Texts drawn over texts, texts covered by something opaque, blocks of one parent drawn over one another."""
+    """Texts drawn over texts or covered by something opaque, blocks of one parent over one another."""
     texts = facts.texts
     shown = [t for t in texts if t.hidden is None]
     if not shown:
@@ -138,7 +139,7 @@ def clipping(facts: Facts, settings: Settings) -> Reading | None:
     faults = len(cut) + settings["ellipsis"] * len(dots) + settings["unreachable"] * len(unreachable)
     reasons = [f"{quote(t.text)} is cut off." for t in cut[:2]]
     reasons += [
-        f"The {i.role or i.tag} {quote(i.name)} is covered by {i.covered_by or 'something'}: no click reaches it."
+        f"The {i.role or i.tag} {quote(i.name)} lies under {i.covered_by or 'something'}: no click reaches it."
         for i in unreachable[:1]
     ]
     return Reading(

@@ -1,4 +1,5 @@
-const farness = 5.1;
+const farness = 5.6;
+const lift = 0.08;
 const size = 7;
 
 function box(x, z, half, low, high, colour) {

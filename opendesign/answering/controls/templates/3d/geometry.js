@@ -40,7 +40,7 @@ function project(faces, view, aspect) {
     if (dot(normal, subtract([0, 0, view.distance], points[0])) <= 0) continue;
     const shade = face.glow ? 1 : 0.55 + 0.6 * Math.max(0, dot(normal, light));
     drawn.push({
-      corners: points.map((point, at) => [(1.9 * point[0]) / away[at] / aspect, (1.9 * point[1]) / away[at], away[at]]),
+      corners: points.map((point, at) => [(1.9 * point[0]) / away[at] / aspect, (1.9 * point[1]) / away[at] + lift, away[at]]),
       colour: face.colour.map((value) => Math.min(1, (0.14 + 0.86 * value) * shade)),
       depth: away.reduce((sum, value) => sum + value, 0) / away.length,
     });

@@ -1,4 +1,5 @@
-const farness = 4.3;
+const farness = 4.6;
+const lift = 0.16;
 const bodies = [
   { radius: 0.17, path: 0.95, speed: 2.4, colour: 1, choice: 1 },
   { radius: 0.26, path: 1.6, speed: 1.3, colour: 2, choice: 2 },

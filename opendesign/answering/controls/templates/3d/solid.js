@@ -1,4 +1,5 @@
 const farness = 4.2;
+const lift = 0.04;
 const sides = 6 + (number % 4);
 const onRing = (radius, height, step, count) => {
   const angle = (2 * Math.PI * step) / count;

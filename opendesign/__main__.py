@@ -1,0 +1,5 @@
+"""``python -m opendesign``."""
+
+from opendesign.cli import main
+
+main()
