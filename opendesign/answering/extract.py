@@ -220,8 +220,8 @@ def _candidates(said: str, lines: list[str], blocks: list[Block]) -> Iterator[tu
     """Documents, best first."""
     whole = [block for block in blocks if is_whole(block.content)]
     sound = [block for block in whole if _balanced(block.content)]
-    outside, encloses = _outside(said, lines, blocks)
-    if outside and encloses and is_whole(outside) and _balanced(outside):
+    outside, holds = _outside(said, lines, blocks)
+    if outside and holds and is_whole(outside) and _balanced(outside):
         yield outside, "prose", None
     for group in (
         [block for block in sound if block.is_html],
@@ -274,7 +274,7 @@ def _longer(block: Block, lines: list[str]) -> str | None:
 def _outside(said: str, lines: list[str], blocks: list[Block]) -> tuple[str | None, bool]:
     """The document that starts outside of every block, to its end or to the end of the reply.
 
-    Also whether it holds every block: then they are part of the page, not pages of their own.
+    Also whether it holds whole pages in blocks, all there are: then they are parts of it.
     """
     offsets = [0, *accumulate(map(len, lines))]
     fenced = {n for block in blocks for n in range(block.first, block.last)}
@@ -285,10 +285,9 @@ def _outside(said: str, lines: list[str], blocks: list[Block]) -> tuple[str | No
             continue
         if ends and start.start() < ends[-1]:
             text = said[start.start() : ends[-1]]
-            inside = all(
-                offsets[b.first] > start.start() and offsets[b.last] <= ends[-1] for b in blocks if b.closed
-            )
-            return text, inside
+            pages = [block for block in blocks if is_whole(block.content)]
+            holds = all(offsets[b.first] > start.start() and offsets[b.last] <= ends[-1] for b in pages)
+            return text, bool(pages) and holds
         if not said[offsets[line] : start.start()].strip():
             return said[start.start() :].strip(), False
     return None, False

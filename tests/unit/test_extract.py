@@ -133,7 +133,8 @@ def test_a_page_may_speak_of_thoughts() -> None:
 
 class TestFilesBesideThePage:
     page = (
-        '<!doctype html><html><head><link rel="stylesheet" href="style.css"><script src="js/script.js" defer></script>'
+        '<!doctype html><html><head><link rel="stylesheet" href="style.css">'
+        '<script src="js/script.js" defer></script>'
         '<link rel="stylesheet" href="https://cdn.example.org/x.css"></head><body><p>Hi</p></body></html>'
     )
 
@@ -173,8 +174,6 @@ class TestFilesBesideThePage:
         "</think>",
         "<html>\n",
         "<link ",
-    ]
-    + [
         "> " * 40 + "\n",
         "`",
         "</html>",
@@ -193,7 +192,7 @@ def test_time_grows_with_length_and_no_faster(piece: str) -> None:
     assert time.process_time() - start < 10
 
 
-# -- for any text at all ---------------------------------------------------------------------------------------
+# -- for any text at all ------------------------------------------------------------------------------
 
 PIECES = st.sampled_from(
     [
@@ -211,8 +210,6 @@ PIECES = st.sampled_from(
         "</html>",
         "<!doctype html>",
         "<!--",
-    ]
-    + [
         "-->",
         "<think>",
         "</think>",
