@@ -163,10 +163,10 @@ def print_summary(summary: Summary) -> None:
     for name, estimate in summary.scores.items():
         judge = name.partition(".")[0]
         stands = summary.judges[judge].get("stands_in_for")
-        label = f"{name}  (for {stands})" if stands and name == _first(summary, judge) else name
+        label = f"{name}  (for {stands})" if stands and name == summary.headlines.get(judge) else name
         rows.append([label, *_cells(estimate), f"{summary.coverage[judge]:.0%}"])
     print_table(["score", ">mean", ">95 % interval", ">n", ">coverage"], rows)
-    heads = [name for name in summary.scores if name == _first(summary, name.partition(".")[0])]
+    heads = [name for name in summary.scores if name in summary.headlines.values()]
     if len(summary.by_category) > 1:
         print_table(
             ["category", *(f">{name}" for name in heads)],
@@ -186,10 +186,6 @@ def print_summary(summary: Summary) -> None:
     if all(judge.get("model") is None for judge in summary.judges.values()):
         out("Key-free judges: a smoke test of the pages, not the benchmark's quality score.")
     out(f"Stored in {summary.run}")
-
-
-def _first(summary: Summary, judge: str) -> str | None:
-    return next((name for name in summary.scores if name.startswith(f"{judge}.")), None)
 
 
 def _cells(estimate: Estimate) -> list[str]:

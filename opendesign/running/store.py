@@ -97,8 +97,7 @@ class Store:
         unfinished = self.manifest_path.with_suffix(".json.part")
         try:
             unfinished.write_text(
-                json.dumps(plain({"v": SCHEMA, **manifest}), indent=2, sort_keys=True, ensure_ascii=False)
-                + "\n",
+                json.dumps(plain({"v": SCHEMA, **manifest}), indent=2, ensure_ascii=False) + "\n",
                 encoding="utf-8",
             )
             unfinished.replace(self.manifest_path)

@@ -8,7 +8,7 @@ score.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,6 +40,7 @@ class Summary:
     coverage: Mapping[str, float]  # judge -> share of answers with a verdict that counts
     ranked: bool  # whether every judge covers enough for a board
     headline: str | None  # the score that stands for the run
+    headlines: Mapping[str, str]  # judge -> the score that stands for it
     scores: Scores
     by_category: Mapping[str, Scores]
     by_difficulty: Mapping[str, Scores]
@@ -86,7 +87,8 @@ def summarize(folder: Path, *, aggregation: Aggregation | None = None) -> Summar
     rule: Aggregation = aggregation or manifest["protocol"].get("aggregation", "ours")
     answers = _current(store.records("answers.jsonl"))
     artifacts = _current(store.records("artifacts.jsonl"))
-    verdicts = {judge: _current(store.records(f"verdicts-{judge}.jsonl")) for judge in store.judges()}
+    judges = sorted(store.judges(), key=_place(list(manifest["judges"])))
+    verdicts = {judge: _current(store.records(f"verdicts-{judge}.jsonl")) for judge in judges}
     measures = {judge: _measures(manifest, judge, records) for judge, records in verdicts.items()}
     scored = {judge: _scored(records, keys) for judge, records in verdicts.items()}
     coverage = {judge: len(found) / len(keys) if keys else 0.0 for judge, found in scored.items()}
@@ -113,7 +115,8 @@ def summarize(folder: Path, *, aggregation: Aggregation | None = None) -> Summar
         coverage=coverage,
         ranked=bool(coverage)
         and min(coverage.values()) >= manifest["protocol"].get("minimum_coverage", 0.95),
-        headline=_headline(manifest, scores[""]),
+        headline=next(iter(_headlines(manifest, measures, scores[""]).values()), None),
+        headlines=_headlines(manifest, measures, scores[""]),
         scores=scores[""],
         by_category={c: scores[f"category:{c}"] for c in CATEGORIES if f"category:{c}" in scores},
         by_difficulty={
@@ -145,6 +148,11 @@ def _current(records: _Records) -> _Records:
         return {}
     latest = max(records.values(), key=lambda record: record["varies"].get("at", 0.0))["config"]
     return {key: record for key, record in records.items() if record["config"] == latest}
+
+
+def _place(order: list[str]) -> Callable[[str], tuple[int, str]]:
+    """Sort key: the judges of the run's start in their order, then those added later by name."""
+    return lambda judge: (order.index(judge) if judge in order else len(order), judge)
 
 
 def _failure(record: Mapping[str, Any] | None) -> str | None:
@@ -219,7 +227,12 @@ def _scores(
         group, _, name = column.partition("\n")
         if mean is not None:
             found[group][name] = mean
-    return found
+    order = [f"{judge}.{name}" for judge in scored for name in _headline_first(measures[judge])]
+    return {group: {name: has[name] for name in order if name in has} for group, has in found.items()}
+
+
+def _headline_first(measures: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return sorted(measures, key=lambda name: not measures[name].get("headline"))
 
 
 def _samples(
@@ -240,15 +253,18 @@ def _samples(
     return samples
 
 
-def _headline(manifest: Mapping[str, Any], scores: Scores) -> str | None:
-    """The static total, or the headline of the judge that stands in for it, or the first one there is."""
-    judges = manifest["judges"]
-    order = sorted(judges, key=lambda j: (j != "static", judges[j].get("stands_in_for") != "static"))
+def _headlines(
+    manifest: Mapping[str, Any], measures: Mapping[str, Mapping[str, Mapping[str, Any]]], scores: Scores
+) -> dict[str, str]:
+    """Judge → its headline score; first the static judge, or the one that stands in for it."""
+    stands = {judge: (manifest["judges"].get(judge) or {}).get("stands_in_for") for judge in measures}
+    order = sorted(measures, key=lambda judge: (judge != "static", stands[judge] != "static"))
+    found: dict[str, str] = {}
     for judge in order:
-        for name, measure in judges[judge]["measures"].items():
-            if measure["headline"] and f"{judge}.{name}" in scores:
-                return f"{judge}.{name}"
-    return None
+        for name, measure in measures[judge].items():
+            if measure.get("headline") and f"{judge}.{name}" in scores:
+                found.setdefault(judge, f"{judge}.{name}")
+    return found
 
 
 def _failures(
