@@ -31,7 +31,8 @@ def console(*, err: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
-    return Console(file=stream, soft_wrap=not stream.isatty(), highlight=False)
+    # A pipe has no width: what is written there is as wide as it has to be.
+    return Console(file=stream, width=None if stream.isatty() else 1_000, highlight=False)
 
 
 def print_table(
@@ -42,17 +43,13 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    out = console()
-    # A pipe has no width: a table there is as wide as what is in it.
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         right = column.startswith(">")
         table.add_column(column.removeprefix(">"), justify="right" if right else "left", no_wrap=right)
     for row in rows:
         table.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
-    if not out.is_terminal:
-        out.width = max(out.width, out.measure(table).maximum)
-    out.print(table)
+    console().print(table)
 
 
 def parse_pairs(values: Sequence[str], option: str) -> dict[str, str]:

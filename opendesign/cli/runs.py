@@ -28,7 +28,7 @@ def list_runs(as_json: bool) -> None:
         except StoreError as error:
             click.echo(f"Note: {error}", err=True)
     if as_json:
-        print_json([summary.to_dict() for summary in summaries])
+        print_json({"runs": [summary.to_dict() for summary in summaries]})
     elif not summaries:
         click.echo(f"There is no run under {RUNS}: `opendesign run --model builtin/template` makes one.")
     else:

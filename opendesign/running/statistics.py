@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     Floats = NDArray[Any]
 
 SMALL = 10
+LEAST = 5  # cases: resamples of fewer cannot reach 95 %, whatever the scores
 LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A mean over cases with its 95 % interval. ``low`` and ``high`` are None below two cases."""
+    """A mean over cases with its 95 % interval. ``low`` and ``high`` are None below five cases."""
 
     mean: float
     low: float | None
@@ -93,7 +94,7 @@ class Resampling:
         there = ~np.isnan(values)
         x, strata = values[there], self.strata[there]
         n, mean = len(x), float(x.mean())
-        if n < 2:
+        if n < LEAST:
             return Estimate(mean=mean, low=None, high=None, n=n)
         spread = x - (np.bincount(strata, x) / np.maximum(np.bincount(strata), 1))[strata]
         squares = float((spread**2).sum())

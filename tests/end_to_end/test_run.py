@@ -73,7 +73,7 @@ def test_run_prints_the_summary_and_a_second_run_does_nothing(opendesign: Comman
     assert shown.returncode == 0
     assert "computed.total" in shown.stdout
     listed = document(opendesign("runs", "list", "--json"))
-    assert [run["run"] for run in listed] == [summary["run"]]
+    assert [run["run"] for run in listed["runs"]] == [summary["run"]]
 
 
 def test_two_runs_of_the_same_are_equal_byte_for_byte(opendesign: Command, tmp_path: Path) -> None:

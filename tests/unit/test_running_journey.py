@@ -208,7 +208,7 @@ def test_paired_differences(tmp_path: Path) -> None:
     total = comparison.differences["looks.total"]
     assert (total.estimate.mean, total.won, total.lost, total.tied) == (4.0, 4, 4, 0)
     assert comparison.by_category["website"]["looks.total"].estimate.mean == 10.0
-    assert comparison.by_category["website"]["looks.total"].separated
+    assert not comparison.by_category["website"]["looks.total"].separated, "four cases are too few to say"
     assert not total.separated
     assert len(comparison.to_pandas()) == 6
     json.dumps(comparison.to_dict(), allow_nan=False)

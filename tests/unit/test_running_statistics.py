@@ -73,10 +73,10 @@ def test_missing_scores_are_left_out_never_zero() -> None:
     assert none is None
 
 
-def test_one_case_has_no_interval_and_equal_scores_have_no_width() -> None:
-    one = Resampling(["c"]).estimates(np.array([7.0]))[0]
-    assert one is not None
-    assert (one.mean, one.low, one.high, one.n) == (7.0, None, None, 1)
+def test_few_cases_have_no_interval_and_equal_scores_have_no_width() -> None:
+    few = Resampling(["c"] * 4).estimates(np.array([7.0, 8.0, 9.0, 8.0]))[0]
+    assert few is not None
+    assert (few.mean, few.low, few.high, few.n) == (8.0, None, None, 4)
     same = Resampling(["c"] * 50).estimates(np.full(50, 7.1))[0]
     assert same is not None
     assert (same.low, same.high) == (same.mean, same.mean)
