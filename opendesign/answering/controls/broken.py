@@ -61,7 +61,8 @@ def _styles(palette: Palette) -> dict[str, str]:
         "overlapping_text": "h1 + p, h2 + p, h3 + p "
         "{ position: relative; top: -34px; margin-bottom: -34px !important; }\n"
         "main p + p, main li + li, main .field + .field { margin-top: -16px; }",
-        "horizontal_overflow": "main > *, main > div > * { width: 1720px !important; max-width: none !important; }",
+        "horizontal_overflow": "main > *, main > div > * "
+        "{ width: 1720px !important; max-width: none !important; }",
         "tiny_text": "main p, main li, main td, main label { font-size: 7px !important; }",
         "clipped_text": "main h2, main h3, main p "
         "{ max-height: 13px; max-width: 190px; overflow: hidden; white-space: nowrap; }",

@@ -35,9 +35,9 @@ PALETTES: tuple[Palette, ...] = (
     Palette("plum", "#faf6fb", "#ffffff", "#2b1a33", "#60506b", "#e3d8e8", "#7a2f86", "#ffffff", "#f1e2f4",
             ("#7a2f86", "#b0561f", "#23708a", "#4b7a2b"), ("purple", "pink", "fashion", "beauty", "wedding")),
     Palette("lagoon", "#f2f9fa", "#ffffff", "#0f2f36", "#456066", "#cfe2e5", "#0b6e7f", "#ffffff", "#d9f0f3",
-            ("#0b6e7f", "#b5521c", "#5b57a6", "#3f7a2e"), ("teal", "sea", "ocean", "water", "health", "yoga")),
+            ("#0b6e7f", "#b5521c", "#5b57a6", "#3f7a2e"), ("teal", "sea", "ocean", "water", "health")),
     Palette("graphite", "#12161d", "#1b212b", "#f2f5f9", "#aab6c6", "#323c4a", "#6cb6ff", "#0b1a2b",
-            "#20344b", ("#6cb6ff", "#ffb066", "#7fd6a4", "#d0a2ff"), ("dark", "night", "neon", "space", "cyber")),
+            "#20344b", ("#6cb6ff", "#ffb066", "#7fd6a4", "#d0a2ff"), ("dark", "night", "neon", "space")),
 )  # fmt: skip
 
 

@@ -44,7 +44,8 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 _REST = re.compile(
-    r"\s+(?:with|that|which|where|featuring|including|includes?|using|so that|whose|by|from|as|when)\b.*",
+    r"\s+(?:with|that|which|where|featuring|including|includes?|using|so that|whose|by|from|as|when"
+    r"|and (?:i|we|would|want|need|let)|مع|التي|الذي|يحتوي)\b.*",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?;:,()\[\]{}<>\n\"“”。！？；：，、（）؟،؛|]|\s[-–—]\s")

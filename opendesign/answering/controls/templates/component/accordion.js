@@ -7,7 +7,8 @@ function set(head, open) {
 }
 
 function count() {
-  say(`${heads.filter(isOpen).length} of ${heads.length} open`);
+  const way = byId("single").checked ? ", one at a time" : "";
+  say(`${heads.filter(isOpen).length} of ${heads.length} open${way}`);
 }
 
 function toggle(head) {

@@ -18,9 +18,6 @@ function cell(day) {
   button.setAttribute("aria-label", nameOf(day));
   button.dataset.day = day;
   button.tabIndex = day === focus ? 0 : -1;
-  const closed = weekday(day) === 6;
-  button.setAttribute("aria-disabled", String(closed));
-  if (closed) button.classList.add("is-off");
   if (chosen.includes(day)) button.classList.add("is-on");
   if (chosen.length === 2 && day > chosen[0] && day < chosen[1]) button.classList.add("between");
   return button;
@@ -44,7 +41,6 @@ function draw() {
 }
 
 function choose(day) {
-  if (weekday(day) === 6) return;
   const ranging = byId("range").checked && chosen.length === 1 && day > chosen[0];
   chosen = ranging ? [chosen[0], day] : [day];
   focus = day;

@@ -7,6 +7,7 @@ function chosen() {
 function draw() {
   const guests = Number(byId("guests").value);
   byId("chosen").textContent = sessions[chosen()];
+  byId("on").textContent = byId("day").value;
   byId("number").textContent = guests;
   byId("total").textContent = "€" + prices[chosen()] * guests;
 }
@@ -18,7 +19,7 @@ function show(link) {
 }
 
 function listen() {
-  for (const input of document.querySelectorAll("[name=session], #guests")) input.addEventListener("change", draw);
+  for (const input of document.querySelectorAll("[name=session], #day, #guests")) input.addEventListener("change", draw);
   for (const link of document.querySelectorAll("a[href^='#']")) link.addEventListener("click", () => show(link));
   listenForForm(byId("form"), (data) => {
     const done = byId("done");
