@@ -48,8 +48,13 @@ def mutated(rng: random.Random, page: str) -> str:
 
 
 def soup(rng: random.Random) -> str:
-    """A short page put together from pieces on which readers of HTML disagree."""
-    return "".join(rng.choice(PIECES) for _ in range(rng.randint(1, 30)))
+    """A short page put together from pieces on which readers of HTML disagree, tags above all."""
+    return "".join(_tag(rng) if rng.random() < 0.5 else rng.choice(PIECES) for _ in range(rng.randint(1, 24)))
+
+
+def _tag(rng: random.Random) -> str:
+    inside = "".join(rng.choice(INSIDE_TAGS) for _ in range(rng.randint(0, 5)))
+    return "<" + rng.choice(NAMES) + inside + rng.choice((">", ">", ">", "/>", " />", "/ >", ""))
 
 
 def _archives() -> Iterator[Path]:
@@ -178,13 +183,27 @@ MUTATIONS: list[Mutation] = [
 ]  # fmt: skip
 
 PIECES = (
-    "<!DOCTYPE html>", "<!doctype html>", "<!doctype", "<html>", '<html lang="en">', "<html lang='x-1'>",
-    "<head>", "</head>", "<HEAD>", "<title>", "</title>", "t", "<title>t</title>",
+    "<!DOCTYPE html>", "<!doctype html>", "<!doctype", "<html>", '<html lang="en">',
+    "<html lang='x-1'>", "<head>", "</head>", "<HEAD>", "<title>", "</title>", "t", "<title>t</title>",
     '<meta charset="utf-8">', '<meta name="viewport" content="w">', "<meta name=VIEWPORT content=' '>",
     "<meta charset>", "<body>", "</body>", "</html>", "<p>", "</p>", "</P>", "<br>", "<br/>", "<br />",
-    "</br>", "<script>", "</script>", "<script/>", "<style>", "</style>", "<script type='x'>", "<Script>",
-    "<a", "<a ", " b", " b=", " b = ", "=", '"', "'", "c", "/", ">", "/>", "<", "</", "<!--", "-->", "--",
-    "<!", " ", "\n", "\r\n", "\t", " id=a", ' id="a"', ' ID="a"', ' alt=""', "<img", "<img>",
-    "<area href=''", "<input type=image", "\ufeff", "\xa0", "\x85", "\x1c", "\x00", "é", "İ", "💥",
-    "<x-y>", "</x-y>", "<viewBox>", " viewBox=1", " clipPath", "<bgsound>", "<source>", "text",
+    "</br>", "<script>", "</script>", "<script/>", "<style>", "</style>", "<script type='x'>",
+    "<Script>", "<a", "<a ", " b", " b=", " b = ", "=", '"', "'", "c", "/", ">", "/>", "<", "</",
+    "<!--", "-->", "--", "<!", " ", "\n", "\r\n", "\t", " id=a", ' id="a"', ' ID="a"', ' alt=""',
+    "<img", "<img>", "<area href=''", "<input type=image", "\ufeff", "\xa0", "\x85", "\x1c", "\x00",
+    "é", "İ", "💥", "<x-y>", "</x-y>", "<viewBox>", " viewBox=1", " clipPath", "<bgsound>", "<source>",
+    "text", '<p a= b = "<img>">', "<title>t<!----></title>",
+    '<head><meta charset="utf-8"><meta charset="">',
+)  # fmt: skip
+NAMES = (
+    "p", "div", "img", "input", "area", "html", "head", "meta", "br", "BR", "bgsound", "script", "x:y",
+    "svg",
+)  # fmt: skip
+INSIDE_TAGS = (
+    ' id="a"', ' ID="a"', " id='a'", " id", ' Id=""', " alt", " alt=''", ' alt="t"', " ALT=t", " href",
+    " b= c", " b = c", " b=\n\nc", "\n b", "\n\n  B=''", ' b="\n"', " c=/", "d", ' lang=""', " lang",
+    " lang=en", " lang='9'", ' lang="x-9"', " lang=9en", " type=image", ' type="text/ng-template"',
+    " charset", ' charset="utf-8"', " charset=' \ufeff'", " name=viewport", " content=w",
+    ' name="Viewport" content="w"', "\xa0b", "\ufeffb", "\x85b", "\x1cb", "\x0bb", " \x0cb", " b\x0ec",
+    " b\x11c", " b\x7fc", " viewBox=1", " 💥=1", ' É="1"', "=", '"',
 )  # fmt: skip

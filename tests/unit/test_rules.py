@@ -251,6 +251,7 @@ async def test_verdict_of_a_good_page(tmp_path: Path) -> None:
     verdict = await verdict_on(GOOD.encode(), tmp_path)
     assert verdict.scores == {"score": 1, "passed": 1}
     assert verdict.evidence == {"rules": 12, "broken": {}, "findings": []}
+    assert verdict.reasons == ("The page keeps all 12 rules, which stand for 11 intents.",)
     assert (verdict.case, verdict.sample, verdict.judge, verdict.status) == (CASE.id, 3, "execution", "ok")
 
 

@@ -105,7 +105,8 @@ class _Positions:
 
 def _reasons(report: Report, rules: Sequence[Rule]) -> tuple[str, ...]:
     if report.passed:
-        return (f"The page keeps all {len(rules)} rules.",)
+        intents = len({rule.intent for rule in rules})
+        return (f"The page keeps all {len(rules)} rules, which stand for {intents} intents.",)
     first: dict[str, Finding] = {}
     for finding in report.findings:
         first.setdefault(finding.rule, finding)
