@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opendesign.rendering.network import Gate, Limits, PageNetwork
+from opendesign.rendering.network import Gate, PageNetwork
 from opendesign.rendering.network.channel import throwaway_context
 
 PUBLIC = "93.184.215.14"
@@ -92,7 +93,7 @@ async def outside(**names: str | list[str]) -> AsyncIterator[Outside]:
 
 
 @contextlib.asynccontextmanager
-async def listening(serve: Any, **options: Any) -> AsyncIterator[int]:
+async def listening(serve: Any, host: str = "127.0.0.1", port: int = 0, **options: Any) -> AsyncIterator[int]:
     """A server on a loopback port; every connection's task has ended afterwards."""
     tasks: set[asyncio.Task[None]] = set()
 
@@ -101,7 +102,7 @@ async def listening(serve: Any, **options: Any) -> AsyncIterator[int]:
         tasks.add(task)
         task.add_done_callback(lambda _: writer.transport.abort())
 
-    server = await asyncio.start_server(accept, "127.0.0.1", 0, **options)
+    server = await asyncio.start_server(accept, host, port, **options)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
@@ -113,26 +114,30 @@ async def listening(serve: Any, **options: Any) -> AsyncIterator[int]:
 
 
 @contextlib.asynccontextmanager
-async def canary(host: str = "127.0.0.1") -> AsyncIterator[tuple[int, list[object]]]:
-    """A loopback server and the list of whoever connected to it."""
+async def canary() -> AsyncIterator[tuple[int, list[object]]]:
+    """A loopback server, on IPv4 and IPv6, and the list of whoever connected to it."""
     visits: list[object] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         visits.append(writer.get_extra_info("peername"))
 
-    async with listening(serve) as port:
+    async with contextlib.AsyncExitStack() as stack:
+        port = await stack.enter_async_context(listening(serve))
+        if socket.has_ipv6:
+            with contextlib.suppress(OSError):
+                await stack.enter_async_context(listening(serve, host="::1", port=port))
         yield port, visits
 
 
 def network(world: Outside, **options: Any) -> PageNetwork:
     """A page network in that world that allows ``cdn.test``."""
-    options = {
+    chosen: dict[str, Any] = {
         "policy": "allowlist",
         "hosts": ("cdn.test", "*.kids.test"),
         "resolve": world.resolve,
         "connect": world.connect,
     } | options
-    made = PageNetwork(**options)
+    made = PageNetwork(**chosen)
     made.__dict__["certificate"] = certificate()  # one for all tests; making it takes a while
     return made
 
@@ -222,8 +227,13 @@ async def get(gate: Gate, url: str, method: str = "GET", body: bytes = b"", **he
         return await one.ask(url, method, body, **headers)
 
 
-def quick(**limits: Any) -> Limits:
-    return Limits(**limits)
+async def comes_true(check: Callable[[], bool]) -> bool:
+    """Whether it does within ten seconds, which a busy machine may need."""
+    for _ in range(1_000):
+        if check():
+            return True
+        await asyncio.sleep(0.01)
+    return False
 
 
 def kept_files(folder: Path, part: str) -> list[Path]:

@@ -6,27 +6,29 @@ import gzip
 import hashlib
 import json
 import ssl
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from opendesign.errors import UsageError
-from opendesign.rendering.network import Gate, PageNetwork, environment_proxy, upstream
+from opendesign.rendering.network import Gate, Limits, PageNetwork, environment_proxy, upstream
 from opendesign.rendering.network.outer_proxy import OuterProxy
+from opendesign.rendering.network.resolver import resolve
 from tests.unit.network_support import (
     DOCUMENT,
     PUBLIC,
     Outside,
     answer,
     canary,
+    comes_true,
     get,
     kept_files,
     listening,
     network,
     outside,
     page,
-    quick,
 )
 
 URL = "http://cdn.test/a.js"
@@ -66,13 +68,13 @@ async def test_an_answer_is_decoded_once_and_named_by_its_digest() -> None:
     ],
 )
 async def test_answers_that_are_no_good(raw: bytes, reason: str) -> None:
-    async with outside() as world, page(world, limits=quick(answer_bytes=1_000_000)) as gate:
+    async with outside() as world, page(world, limits=Limits(answer_bytes=1_000_000)) as gate:
         world.pages["/a.js"] = raw
         assert await fails(gate) == (502, "failed", reason)
 
 
 async def test_one_page_cannot_fetch_without_end() -> None:
-    async with outside() as world, page(world, limits=quick(page_bytes=1_000)) as gate:
+    async with outside() as world, page(world, limits=Limits(page_bytes=1_000)) as gate:
         for name in "abc":
             world.pages[f"/{name}"] = answer(b"x" * 800)
         assert [(await get(gate, f"http://cdn.test/{name}")).status for name in "abc"] == [200, 200, 502]
@@ -94,7 +96,7 @@ async def test_an_error_of_the_server_is_passed_on_and_asked_once_for_all_pages(
 
 
 async def test_a_slow_answer_is_given_up_after_its_time() -> None:
-    async with outside() as world, page(world, limits=quick(answer_s=0.3)) as gate:
+    async with outside() as world, page(world, limits=Limits(answer_s=0.3)) as gate:
 
         async def drip(path: str, writer: asyncio.StreamWriter) -> None:
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
@@ -105,7 +107,7 @@ async def test_a_slow_answer_is_given_up_after_its_time() -> None:
         world.scripts["/a.js"] = drip
         start = asyncio.get_running_loop().time()
         assert await fails(gate) == (502, "failed", "timeout")
-        assert asyncio.get_running_loop().time() - start < 2
+        assert asyncio.get_running_loop().time() - start < 8
 
 
 async def test_an_unreachable_host_costs_its_time_once() -> None:
@@ -116,23 +118,21 @@ async def test_an_unreachable_host_costs_its_time_once() -> None:
         tries += 1
         await asyncio.sleep(60)
 
-    async with outside() as world, network(world, connect=nowhere, limits=quick(connect_s=0.2)) as net:
+    async with outside() as world, network(world, connect=nowhere, limits=Limits(connect_s=0.2)) as net:
         for number in range(5):
             gate = await net.gate(DOCUMENT)
             assert await fails(gate, f"{URL}?{number}") == (502, "failed", "unreachable")
         assert tries == 1
 
 
-async def test_an_unreachable_host_is_tried_again_later() -> None:
-    async with outside() as world, network(world, limits=quick(forget_s=0.1)) as net:
+@pytest.mark.parametrize(("forget_s", "status"), [(600.0, 502), (0.0, 200)])
+async def test_an_unreachable_host_is_tried_again_later(forget_s: float, status: int) -> None:
+    async with outside() as world, page(world, limits=Limits(forget_s=forget_s)) as gate:
         world.pages["/a.js"] = answer(b"a")
         del world.names["cdn.test"]
-        gate = await net.gate(DOCUMENT)
         assert await fails(gate) == (502, "failed", "unreachable")
         world.names["cdn.test"] = [PUBLIC]
-        assert (await get(gate, URL)).status == 502
-        await asyncio.sleep(0.15)
-        assert (await get(gate, URL)).status == 200
+        assert (await get(gate, URL)).status == status
 
 
 async def test_a_second_address_is_tried_when_the_first_does_not_answer() -> None:
@@ -150,18 +150,20 @@ async def test_a_second_address_is_tried_when_the_first_does_not_answer() -> Non
 
 async def test_equal_requests_at_once_are_one() -> None:
     async with outside() as world, network(world) as net:
+        release = asyncio.Event()
 
         async def slow(path: str, writer: asyncio.StreamWriter) -> None:
-            await asyncio.sleep(0.2)
+            await release.wait()
             writer.write(answer(b"slow"))
 
         world.scripts["/a.js"] = slow
         gates = [await net.gate(DOCUMENT) for _ in range(6)]
         asking = [asyncio.create_task(get(gate, URL)) for gate in gates]
-        await asyncio.sleep(0.1)
+        assert await comes_true(lambda: all(gate.busy for gate in gates) and bool(world.heads))
         await gates[0].close()  # the page that asked first goes away; the others get their answer
         with pytest.raises((EOFError, OSError)):
             await asking[0]
+        release.set()
         assert [(await one).body for one in asking[1:]] == [b"slow"] * 5
         assert len(world.heads) == 1
 
@@ -237,7 +239,7 @@ async def test_a_cache_that_cannot_be_written_costs_the_cache_not_the_page(
 
 
 async def test_memory_in_front_of_the_cache_is_bounded(tmp_path: Path) -> None:
-    async with outside() as world, network(world, cache=tmp_path, limits=quick(memory_bytes=1_000)) as net:
+    async with outside() as world, network(world, cache=tmp_path, limits=Limits(memory_bytes=1_000)) as net:
         gate = await net.gate(DOCUMENT)
         for number in range(20):
             world.pages[f"/{number}"] = answer(b"x" * 200)
@@ -306,7 +308,9 @@ async def test_the_real_client_checks_the_certificate_against_the_name(authority
 
 
 async def test_the_real_resolver_and_client() -> None:
-    assert await upstream.resolve("127.0.0.1", 80) == ["127.0.0.1"]
+    assert await resolve("127.0.0.1", 80) == ["127.0.0.1"]
+    with pytest.raises(OSError, match=r"."):
+        await resolve("no-such-name.invalid", 80)
     async with outside() as world:
         world.pages["/"] = answer(b"real")
         reader, writer = await upstream.connect("127.0.0.1", world.port, None)
@@ -314,6 +318,24 @@ async def test_the_real_resolver_and_client() -> None:
         assert (await reader.read()).endswith(b"real")
         writer.close()
         await writer.wait_closed()
+
+
+async def test_a_resolver_without_an_answer_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck = threading.Event()
+
+    def getaddrinfo(host: str, *_: Any, **__: Any) -> Any:
+        stuck.wait(20)
+        raise OSError("at last")
+
+    monkeypatch.setattr("opendesign.rendering.network.resolver.socket.getaddrinfo", getaddrinfo)
+    hosts = tuple(f"h{number}.test" for number in range(12))
+    limits = Limits(connect_s=0.2)
+    async with outside() as world, page(world, resolve=resolve, limits=limits, hosts=hosts) as gate:
+        got = await asyncio.gather(*(get(gate, f"http://{host}/") for host in hosts))
+        assert {one.status for one in got} == {502}
+        assert await asyncio.wait_for(asyncio.to_thread(lambda: 1), 5) == 1
+        assert {one.reason for one in gate.requests} == {"unreachable"}
+        stuck.set()
 
 
 async def test_a_proxy_of_the_users_network_is_asked_for_named_hosts(authority: ssl.SSLContext) -> None:

@@ -11,7 +11,7 @@ from opendesign.rendering.network.kinds import is_navigation, kind_of
 from opendesign.rendering.network.placeholder import picture, size_of
 from opendesign.rendering.network.policy import Target
 from opendesign.rendering.network.records import Kind
-from opendesign.rendering.network.upstream import Fetched, Unfetched
+from opendesign.rendering.network.upstream import Fetched, Unfetched, is_plain
 
 if TYPE_CHECKING:
     from opendesign.rendering.network.gate import Gate
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PAGE = ("http", "page.localhost", 80)
 NOTHING = (204, 304)  # answers that have no body and no length
 _READABLE = (("Access-Control-Allow-Origin", "*"), ("Cache-Control", "max-age=3600"))
+_UNKEPT = (("Access-Control-Allow-Origin", "*"), ("Cache-Control", "no-store"))
 _POLICY_REASONS = ("private_address", "offline")  # found out while fetching, yet the policy's
 
 
@@ -45,9 +46,9 @@ class Answer:
 
 # A navigation that is answered with 204 does not happen: the page stays.
 _STAY = Answer(204, (("Cache-Control", "no-store"),))
-_REFUSED = Answer(403, (("Cache-Control", "no-store"), ("Access-Control-Allow-Origin", "*")))
-_FAILED = Answer(502, (("Cache-Control", "no-store"), ("Access-Control-Allow-Origin", "*")))
-_ABSENT = Answer(404, (("Cache-Control", "no-store"), ("Access-Control-Allow-Origin", "*")))
+_REFUSED = Answer(403, _UNKEPT)
+_FAILED = Answer(502, _UNKEPT)
+_ABSENT = Answer(404, _UNKEPT)
 
 
 async def respond(gate: Gate, asked: Asked) -> Answer:
@@ -58,6 +59,9 @@ async def respond(gate: Gate, asked: Asked) -> Answer:
         return Answer(400, close=True)
     gate.asked += 1
     kind = kind_of(asked.headers, target.path)
+    if len(asked.body) > limits.body_bytes:
+        gate.record(target.url, kind, "refused", "too_large")
+        return Answer(413, close=True)
     if asked.headers.get("upgrade", "").lower() == "websocket":
         socket = Target({"http": "ws", "https": "wss"}[target.scheme], target.host, target.port, target.path)
         gate.record(socket.url, "websocket", "refused", "websocket")
@@ -80,7 +84,7 @@ def _own(gate: Gate, asked: Asked, target: Target, kind: Kind) -> Answer:
     stays = is_navigation(asked.headers, kind)
     if asked.method not in ("GET", "HEAD"):
         gate.record(target.url, kind, "refused", "method")
-        return _STAY if stays else Answer(405, _ABSENT.headers)
+        return _STAY if stays else Answer(405, _UNKEPT)
     if path == "/":
         return Answer(
             200, (("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store")), gate.document
@@ -118,7 +122,8 @@ def _refuse(gate: Gate, asked: Asked, target: Target, kind: Kind, reason: str) -
 def _permit(asked: Asked, method: str) -> Answer:
     """A CORS preflight is a question about what follows; answered here, with what follows decided then."""
     headers = [("Access-Control-Allow-Origin", "*"), ("Access-Control-Allow-Methods", method)]
-    if names := asked.headers.get("access-control-request-headers"):
+    names = asked.headers.get("access-control-request-headers", "")
+    if is_plain(names):
         headers.append(("Access-Control-Allow-Headers", names))
     return Answer(204, tuple(headers))
 
@@ -154,4 +159,5 @@ def _pass_on(gate: Gate, target: Target, kind: Kind, answer: Fetched) -> Answer:
         gate.record(target.url, kind, "served", digest=answer.digest, size=len(answer.body))
     else:
         gate.record(target.url, kind, "failed", f"upstream_{answer.status}")
-    return Answer(answer.status, (*answer.headers.items(), *_READABLE), answer.body)
+    rest = _READABLE if answer.is_good else _UNKEPT
+    return Answer(answer.status, (*answer.headers.items(), *rest), answer.body)

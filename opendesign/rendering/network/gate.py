@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ from opendesign.rendering.network.records import Kind, Outcome, Records, Request
 if TYPE_CHECKING:
     from opendesign.rendering.network.network import PageNetwork
 
+_log = logging.getLogger(__name__)
+
 URL = "http://page.localhost/"
 
 
@@ -30,7 +33,8 @@ class Gate:
 
     The address is the same for every page, so that equal pages are equal in everything they can see of it.
     ``requests`` are final after ``close``. ``from_cache`` counts those that the cache answered, ``dropped``
-    those that were not kept; both vary between equal runs. ``busy`` is how many are being answered now.
+    those that were not kept; both vary between equal runs. ``asked`` counts all that arrived, ``busy`` those
+    being answered now: when neither changes, the page's network is at rest.
     """
 
     url = URL
@@ -109,6 +113,9 @@ class Gate:
             await self._serve(Plain(reader, writer), None)
         except (OSError, TimeoutError):
             pass  # the browser, or whoever it was, went away or was too slow
+        except Exception:
+            # A fault of ours ends one connection, never the run, and is seen.
+            _log.exception("A request of a page could not be handled")
         finally:
             writer.transport.abort()
             with contextlib.suppress(OSError, asyncio.CancelledError):
@@ -162,8 +169,8 @@ class Gate:
                     request = event
                 elif isinstance(event, h11.Data):
                     body += event.data
-                    if len(body) > limits.body_bytes:
-                        raise h11.RemoteProtocolError("body too large", error_status_hint=413)
+                    if request is not None and len(body) > limits.body_bytes:
+                        return _asked(request, bytes(body), inside)
                 elif isinstance(event, h11.EndOfMessage) and request is not None:
                     return _asked(request, bytes(body), inside)
                 else:

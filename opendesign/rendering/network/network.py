@@ -17,6 +17,7 @@ from opendesign.rendering.network.limits import Limits
 from opendesign.rendering.network.outer_proxy import OuterProxy
 from opendesign.rendering.network.policy import Policy, Rules, Target
 from opendesign.rendering.network.records import Kind
+from opendesign.rendering.network.resolver import resolve
 from opendesign.rendering.network.upstream import (
     Connect,
     Fetched,
@@ -25,7 +26,6 @@ from opendesign.rendering.network.upstream import (
     Upstream,
     accept_for,
     connect,
-    resolve,
 )
 
 _REMEMBERED = 4_096

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import urllib.request
 from typing import Self
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +19,8 @@ _HEAD = 16_384
 
 def environment_proxy() -> str | None:
     """What HTTPS_PROXY names (or, on macOS, the system's settings), or None."""
+    import urllib.request
+
     return urllib.request.getproxies().get("https") or None
 
 

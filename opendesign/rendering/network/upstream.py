@@ -73,14 +73,6 @@ def accept_for(kind: Kind) -> str:
     return _ACCEPT.get(kind, "*/*")
 
 
-async def resolve(host: str, port: int) -> list[str]:
-    """Addresses of a name by the system's resolver, IPv4 first."""
-    import socket
-
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return sorted({str(entry[4][0]) for entry in found}, key=lambda address: (":" in address, address))
-
-
 @functools.cache
 def trusted() -> ssl.SSLContext:
     """The system's certificate authorities and, where it has none of its own, those of ``certifi``."""
@@ -188,7 +180,10 @@ class Upstream:
             ("Connection", "close"),
         ]
         if method == "POST":
-            headers += [("Content-Length", str(len(body))), ("Content-Type", content_type or "text/plain")]
+            headers += [
+                ("Content-Length", str(len(body))),
+                ("Content-Type", content_type if is_plain(content_type) else "text/plain"),
+            ]
         request = h11.Request(method=method, target=target.path, headers=headers)
         for event in (request, h11.Data(data=body), h11.EndOfMessage()):
             writer.write(connection.send(event) or b"")
@@ -212,15 +207,16 @@ class Upstream:
                 break
             elif not isinstance(event, h11.InformationalResponse):
                 raise Unfetched("broken_answer")
-        kept = {name: headers[name] for name in KEPT if _is_plain(headers.get(name))}
+        kept = {name: headers[name] for name in KEPT if is_plain(headers.get(name))}
         is_redirect = 300 <= status < 400
         if not is_redirect:
             kept.pop("location", None)
         return Fetched(status, kept, b"" if is_redirect else body.end())
 
 
-def _is_plain(value: str | None) -> bool:
-    return value is not None and value.isascii() and value.isprintable()
+def is_plain(value: str | None) -> bool:
+    """Whether a header's value is there and of visible ASCII."""
+    return value is not None and value != "" and value.isascii() and value.isprintable()
 
 
 class _Body:
