@@ -57,18 +57,22 @@ class Budget:
         """
         while True:
             with self._lock:
-                if self._spent + usd > self.limit_usd:
-                    raise failed(
-                        "budget_exhausted",
-                        f"The next call may cost {usd:.4f} USD and {self._spent:.4f} of the budget of "
-                        f"{self.limit_usd:.2f} USD are spent: resume with a larger --budget.",
-                    )
+                self.check(usd)
                 if self._spent + self._reserved + usd <= self.limit_usd:
                     self._reserved += usd
                     return Reservation(self, usd)
                 change: asyncio.Future[None] = asyncio.get_running_loop().create_future()
                 self._waiting.append(change)
             await change
+
+    def check(self, usd: float) -> None:
+        """Raise ``Failed`` (``budget_exhausted``) where no waiting can make room for a call of ``usd``."""
+        if self._spent + usd > self.limit_usd:
+            raise failed(
+                "budget_exhausted",
+                f"The next call may cost {usd:.4f} USD and {self._spent:.4f} of the budget of "
+                f"{self.limit_usd:.2f} USD are spent: resume with a larger --budget.",
+            )
 
     def _settle(self, reserved: float, spent: float) -> None:
         with self._lock:

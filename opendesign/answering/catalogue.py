@@ -12,7 +12,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["KEY_VARIABLES", "guess", "known", "number", "prices", "providers"]
+__all__ = [
+    "KEYLESS",
+    "KEY_VARIABLES",
+    "guess",
+    "key_variables",
+    "known",
+    "most_tokens",
+    "prices",
+    "providers",
+]
 
 #: Provider -> the environment variable that LiteLLM reads its key from.
 KEY_VARIABLES: Mapping[str, str] = {
@@ -37,6 +46,17 @@ KEY_VARIABLES: Mapping[str, str] = {
     "xai": "XAI_API_KEY",
     "zai": "ZAI_API_KEY",
 }
+#: Other names under which a key may be set, in LiteLLM's order.
+OTHER_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "cohere": ("CO_API_KEY",),
+    "fireworks_ai": ("FIREWORKS_AI_API_KEY", "FIREWORKSAI_API_KEY"),
+    "gemini": ("GOOGLE_API_KEY",),
+    "huggingface": ("HF_TOKEN",),
+    "perplexity": ("PERPLEXITY_API_KEY",),
+    "together_ai": ("TOGETHER_AI_API_KEY", "TOGETHER_API_KEY"),
+}
+#: Providers that can be used without a key in a variable: servers of one's own, cloud logins.
+KEYLESS = frozenset({"azure", "hosted_vllm", "huggingface"})
 _MAP = "model_prices_and_context_window_backup.json"
 _PROVIDERS = "provider_endpoints_support_backup.json"
 
@@ -88,7 +108,19 @@ def prices(model: str) -> tuple[float, float] | None:
     return float(costs[0] or 0) * 1e6, float(costs[1] or 0) * 1e6
 
 
-def number(model: str, key: str) -> int | None:
-    """A whole number of LiteLLM's row, such as ``max_output_tokens``; None where there is none."""
-    value = known(model).get(key)
-    return value if isinstance(value, int) and value > 0 else None
+def most_tokens(model: str) -> int | None:
+    """The most tokens that a model gives, as LiteLLM's list has it; None where it has nothing.
+
+    Where the list names the whole window of the model, which prompt and reply share, it is half of that.
+    """
+    row = known(model)
+    most, window = row.get("max_output_tokens"), row.get("max_input_tokens")
+    if not isinstance(most, int) or most <= 0:
+        return None
+    return most // 2 if isinstance(window, int) and most >= window else most
+
+
+def key_variables(provider: str) -> tuple[str, ...]:
+    """Names of the variables that may hold a provider's key, the usual one first."""
+    usual = KEY_VARIABLES.get(provider)
+    return (usual, *OTHER_VARIABLES.get(provider, ())) if usual else ()

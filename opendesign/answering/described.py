@@ -61,6 +61,10 @@ class Description:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
+_OURS = frozenset(
+    {"model", "messages", "stream", "n", "timeout", "max_tokens", "num_retries", "max_retries", "base_url"}
+    | {"api_base", "mock_response", "max_completion_tokens"}
+)
 _KINDS: dict[str, tuple[type, ...]] = {
     "model": (str,),
     "base_url": (str,),
@@ -105,6 +109,9 @@ def _description(file: Path, name: str, table: object) -> Description:
         _check(where, key, value, _KINDS[key])
     if "model" not in table:
         raise UsageError(f'{where} needs a LiteLLM name: model = "provider/model".')
+    for key in table.get("parameters", {}):
+        if key in _OURS:
+            raise UsageError(f"{where}: parameters cannot hold {key}, which is set for every call.")
     prices = table.get("prices", {})
     for key, value in prices.items():
         if key not in ("input", "output"):

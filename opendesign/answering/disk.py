@@ -4,7 +4,8 @@ A folder holds, for each case and sample (samples count from 0)::
 
     <case>.html    <case>/index.html    <case>-<sample>.html    <case>/<sample>.html
 
-A page (``.html``, ``.htm``) is a document as it stands; a reply (``.md``, ``.txt``) is searched for one.
+A page (``.html``, ``.htm``, ``.xhtml``) is a document as it stands; in a reply (``.md``, ``.txt``) one is
+searched for.
 A row of JSON lines names its case (``case`` or ``id``), may name its ``sample`` (else rows of one case are
 its samples in order), and holds a page (``html`` or ``document``) or a reply (``reply``, ``text``, …).
 """
@@ -28,7 +29,7 @@ from opendesign.types import Answer, Case, Failure, GenerationSettings
 
 __all__ = ["Coverage", "DiskModel", "decode"]
 
-_PAGES = (".html", ".htm")
+_PAGES = (".html", ".htm", ".xhtml")
 _REPLIES = (".md", ".txt")
 _CASE_KEYS = ("case", "case_id", "id", "task_id", "question_id")
 _PAGE_KEYS = ("document", "html", "page")

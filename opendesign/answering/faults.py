@@ -53,19 +53,19 @@ def classify(error: BaseException, name: str, secrets: Iterable[str] = ()) -> Fa
     kinds = {kind.__name__ for link in chain for kind in type(link).__mro__}
     if "ContentPolicyViolationError" in kinds or (status in (400, 403) and _MODERATED.search(said)):
         detail = f"The provider's content filter refused the request: {said}"
-        return Fault(failure=Failure(reason="content_filter", detail=detail))
+        return Fault(failure=_failure("content_filter", detail))
     if status == 429:
         if _NO_MONEY.search(said):
             return _permanent(f"The account of {name} has no quota left: {said}", stops=True)
-        failure = Failure(reason="rate_limited", detail=f"{name} kept answering 429: {said}")
+        failure = _failure("rate_limited", f"{name} kept answering 429: {said}")
         return Fault(failure=failure, transient=True, rate_limited=True, wait_s=_wait(chain))
     if status is None and kinds & {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"}:
-        failure = Failure(reason="network", detail=f"{name} did not answer in time.")
+        failure = _failure("network", f"{name} did not answer in time")
         return Fault(failure=failure, transient=True, charged="ConnectTimeout" not in kinds)
     if status is None and kinds & {"TransportError", "ConnectionError", "APIConnectionError", "ClientError"}:
-        failure = Failure(reason="network", detail=f"The connection to {name} failed: {said}")
+        failure = _failure("network", f"The connection to {name} failed: {said}")
         return Fault(failure=failure, transient=True, charged="ConnectError" not in kinds)
-    if status is not None and status < 500 and status not in _TRANSIENT:
+    if status is not None and 400 <= status < 500 and status not in _TRANSIENT:
         what = {401: "refused the key", 402: "wants to be paid", 403: "refused access", 404: "was not found"}
         detail = f"{name} {what.get(status, 'refused the request')} ({status}): {said}"
         return _permanent(detail, stops=status in _STOPS)
@@ -74,8 +74,9 @@ def classify(error: BaseException, name: str, secrets: Iterable[str] = ()) -> Fa
     if status is None and kinds & {"AuthenticationError", "NotFoundError", "PermissionDeniedError"}:
         return _permanent(f"{name} cannot be asked: {said}", stops=True)
     shown = f" ({status})" if status else ""
-    failure = Failure(reason="provider_error", detail=f"{name} failed{shown}: {said}")
-    return Fault(failure=failure, transient=True, wait_s=_wait(chain), charged=status is None)
+    failure = _failure("provider_error", f"{name} failed{shown}: {said}")
+    # A good status with a body that cannot be read: the work was done.
+    return Fault(failure=failure, transient=True, wait_s=_wait(chain), charged=status is None or status < 400)
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
@@ -89,7 +90,11 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def _permanent(detail: str, *, stops: bool) -> Fault:
-    return Fault(failure=Failure(reason="provider_error", detail=detail), stops=stops)
+    return Fault(failure=_failure("provider_error", detail), stops=stops)
+
+
+def _failure(reason: str, detail: str) -> Failure:
+    return Failure(reason=reason, detail=detail.rstrip(" .") + ("" if detail.endswith("…") else "."))
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

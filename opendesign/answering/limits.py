@@ -79,9 +79,20 @@ class Limiter:
         self._expected = _EXPECTED_TOKENS
 
     @asynccontextmanager
-    async def slot(self, prompt_tokens: int = 0, max_tokens: int | None = None) -> AsyncIterator[Slot]:
-        """Wait for a turn; hold a place among the calls at a time until the end of the block."""
+    async def slot(
+        self,
+        prompt_tokens: int = 0,
+        max_tokens: int | None = None,
+        *,
+        check: Callable[[], None] = lambda: None,
+    ) -> AsyncIterator[Slot]:
+        """Wait for a turn; hold a place among the calls at a time until the end of the block.
+
+        ``check`` raises where the call has become pointless: it is asked before any waiting by the clock, so
+        that calls which will not be made do not queue for it, and once more when the turn has come.
+        """
         async with self._semaphore():
+            check()
             with self._lock:
                 expected = prompt_tokens + min(self._expected, max_tokens or self._expected)
                 waits = [
@@ -91,6 +102,7 @@ class Limiter:
             slot = Slot()
             try:
                 await self._wait(max(waits))
+                check()
             except BaseException:
                 with self._lock:
                     if self._requests:
@@ -119,7 +131,8 @@ class Limiter:
         with self._lock:
             if self._tokens:
                 self._tokens.give_back(expected - slot.used)
-            self._expected = 0.8 * self._expected + 0.2 * max(0, slot.used - prompt_tokens)
+            if slot.used:  # a call that failed says nothing of how long replies are
+                self._expected = 0.8 * self._expected + 0.2 * max(0, slot.used - prompt_tokens)
 
     def _semaphore(self) -> asyncio.Semaphore:
         loop = asyncio.get_running_loop()

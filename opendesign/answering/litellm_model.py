@@ -19,7 +19,7 @@ from typing import Any
 from opendesign.answering import catalogue
 from opendesign.answering.budget import Budget
 from opendesign.answering.described import Description
-from opendesign.answering.faults import classify
+from opendesign.answering.faults import Fault, classify
 from opendesign.answering.limits import Slot, limiter_for
 from opendesign.answering.models import Reply
 from opendesign.answering.outcome import answer_of
@@ -82,11 +82,7 @@ class LiteLLMModel:
         most = self._described.max_tokens
         wanted = settings.max_tokens
         if wanted is None:
-            wanted = (
-                most
-                or catalogue.number(self._described.model, "max_output_tokens")
-                or settings.min_max_tokens
-            )
+            wanted = most or catalogue.most_tokens(self._described.model) or settings.min_max_tokens
         return min(wanted, most) if most else wanted
 
     def worst_case_usd(self, case: Case, settings: GenerationSettings) -> float | None:
@@ -111,15 +107,18 @@ class LiteLLMModel:
         return answer_of(case, sample, reply)
 
     async def chat(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Reply:
-        """One reply. Options: ``max_tokens``, ``temperature``, ``timeout_s``, ``key`` (a tuple that seeds
-        the jitter of retries); any other goes to LiteLLM as it is. Raises ``Failed``."""
-        settings = GenerationSettings()
-        wanted = options.pop("max_tokens", None)
+        """One reply to any messages in OpenAI's form. Raises ``Failed``.
+
+        Options: ``max_tokens``, ``temperature``, ``timeout_s``, and ``key``, a tuple that seeds the jitter of
+        retries; any other goes to LiteLLM as it is.
+        """
+        wanted = GenerationSettings(max_tokens=options.pop("max_tokens", None))
+        timeout_s = options.pop("timeout_s", wanted.timeout_s)
         return await self._complete(
             messages,
-            max_tokens=self.max_tokens(replace(settings, max_tokens=wanted)),
+            max_tokens=self.max_tokens(wanted),
             temperature=options.pop("temperature", None),
-            timeout_s=self._described.timeout_s or options.pop("timeout_s", settings.timeout_s),
+            timeout_s=self._described.timeout_s or timeout_s,
             key=options.pop("key", ()),
             tries=[],
             extra=options,
@@ -158,16 +157,23 @@ class LiteLLMModel:
     ) -> Reply:
         """One request, within the limits and the budget. Raises ``Failed``, or ``Transient``: try again."""
         prompt_tokens = _tokens(request["messages"]) // 4
-        async with self._limiter.slot(prompt_tokens, request["max_tokens"]) as slot:
+
+        def check() -> None:
             if self._stopped:
                 raise Failed(self._stopped)
+            if self._budget:
+                self._budget.check(worst or 0.0)
+
+        async with self._limiter.slot(prompt_tokens, request["max_tokens"], check=check) as slot:
             reserved = await self._budget.reserve(worst or 0.0) if self._budget else None
             spent = worst or 0.0  # unless it is known to be less: an unknown outcome counts in full
             try:
                 await _loaded()
                 start = time.monotonic()
                 response = await self._send(request, timeout_s)
-                reply = self._read(response, {"attempts": attempt, "seconds": time.monotonic() - start})
+                reply = self._read(
+                    response, {"attempts": attempt, "seconds": round(time.monotonic() - start, 3)}
+                )
                 spent = spent if reply.usage.cost_usd is None else reply.usage.cost_usd
                 slot.used = reply.usage.prompt_tokens + reply.usage.completion_tokens
                 return reply
@@ -271,15 +277,17 @@ class LiteLLMModel:
         return None if reasons else wanted
 
     def _find_key(self) -> str | None:
-        """The key, out of the environment. None leaves it to LiteLLM: some providers have ways of their own."""
+        """The key, out of the environment. None leaves it to LiteLLM, for providers with other ways."""
         described, provider = self._described, self._described.model.partition("/")[0]
-        usual = catalogue.KEY_VARIABLES.get(provider)
-        variable = described.api_key_env or usual
-        value = os.environ.get(variable, "").strip() if variable else ""
-        if value:
-            return value
-        if described.api_key_env or (usual and not described.base_url and provider != "huggingface"):
-            raise UsageError(f"'{described.name}' needs a key: set the environment variable {variable}.")
+        named = described.api_key_env
+        variables = (named,) if named else catalogue.key_variables(provider)
+        for variable in variables:
+            if value := os.environ.get(variable, "").strip():
+                return value
+        if named or (variables and not described.base_url and provider not in catalogue.KEYLESS):
+            raise UsageError(f"'{described.name}' needs a key: set the environment variable {variables[0]}.")
+        if provider == "hosted_vllm" and not (described.base_url or os.environ.get("HOSTED_VLLM_API_BASE")):
+            raise UsageError(f"'{described.name}' needs the address of its server: give a base URL.")
         return _NO_KEY if described.base_url else None
 
     def _secrets(self) -> list[str]:

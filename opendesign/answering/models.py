@@ -165,27 +165,20 @@ def _is_path(name: str) -> bool:
     from opendesign.answering.catalogue import providers
 
     # A folder that happens to be named as a provider's model stays the provider's.
-    return name.partition("/")[0] not in providers() and Path(name).exists()
+    return bool(name) and name.partition("/")[0] not in providers() and Path(name).exists()
 
 
 def _refuse_unknown(name: str, described: Mapping[str, Any]) -> None:
     from opendesign.answering.catalogue import guess, providers
 
     provider, slash, rest = name.partition("/")
-    if slash and rest and (provider in providers() or _litellm_takes(provider)):
+    if slash and rest and provider in providers():
         return
     if slash and rest:
         raise UnknownName("model provider", provider, providers())
     if full := guess(name):
         raise UsageError(f"A model is named with its provider: did you mean {full[0]}?")
     raise UnknownName("model", name, [*builtin_names(), *described, *(f"{p}/…" for p in USUAL_PROVIDERS)])
-
-
-def _litellm_takes(provider: str) -> bool:
-    """Whether LiteLLM itself knows a provider that its lists do not name."""
-    from opendesign.answering.litellm_model import load_litellm
-
-    return provider in {str(getattr(known, "value", known)) for known in load_litellm().provider_list}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +194,7 @@ class Listed:
 
 def listed(models_file: Path | None = None) -> list[Listed]:
     """What can be named as a model here: controls, described models, and providers by their keys."""
-    from opendesign.answering.catalogue import KEY_VARIABLES
+    from opendesign.answering.catalogue import KEY_VARIABLES, key_variables
     from opendesign.answering.described import load_described
 
     rows = [Listed(name=name, kind="builtin", about="control, needs no key") for name in builtin_names()]
@@ -211,15 +204,11 @@ def listed(models_file: Path | None = None) -> list[Listed]:
         rows.append(
             Listed(name=name, kind="described", about=where, key=key, ready=not key or key in os.environ)
         )
-    for provider, key in KEY_VARIABLES.items():
+    for provider, usual in KEY_VARIABLES.items():
+        key = next((name for name in key_variables(provider) if name in os.environ), usual)
+        ready = key in os.environ
         rows.append(
-            Listed(
-                name=f"{provider}/…",
-                kind="provider",
-                about="through LiteLLM",
-                key=key,
-                ready=key in os.environ,
-            )
+            Listed(name=f"{provider}/…", kind="provider", about="through LiteLLM", key=key, ready=ready)
         )
     return rows
 

@@ -12,7 +12,9 @@ def models() -> None:
     pass
 
 
-@models.command("list", help="Builtin controls, models described in models.toml, and providers with their keys.")
+@models.command(
+    "list", help="Builtin controls, models described in models.toml, and providers with their keys."
+)
 @click.option("--models-file", type=click.Path(path_type=Path), help="Models described in TOML.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def list_models(models_file: Path | None, as_json: bool) -> None:

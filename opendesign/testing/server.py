@@ -88,7 +88,7 @@ class ScriptedServer:
 
     @property
     def outcomes(self) -> list[str]:
-        """What each request got: ``reply`` or the kind of a fault; ``models`` and ``error`` where it was no chat."""
+        """What each request got: ``reply``, the kind of a fault, or ``models`` or ``error`` for no chat."""
         with self._lock:
             return [outcome for _, outcome in self._log]
 
