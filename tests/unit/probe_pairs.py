@@ -68,7 +68,7 @@ class Browser:
         self.stack = contextlib.AsyncExitStack()
         player = await self.stack.enter_async_context(async_playwright())
         path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-        flags = ["--no-sandbox", "--enable-unsafe-swiftshader", "--use-angle=swiftshader"]
+        flags = ["--no-sandbox", "--enable-unsafe-swiftshader", "--disable-gpu-compositing"]
         home = self.stack.enter_context(tempfile.TemporaryDirectory())
         self.browser = await player.chromium.launch(executable_path=path, args=flags, env={"HOME": home})
         self.stack.push_async_callback(self.browser.close)

@@ -20,10 +20,10 @@
   };
   const EPOCH = 1767261600000;
   const FRAME = 16, FRAME_3D = 48; // ms of page time; software WebGL draws few frames a second
-  const MOST_CALLBACKS = 20000, MOST_WALL = 2500; // of one `advance`
+  const MOST_CALLBACKS = 20000, MOST_WALL = 6000; // of one `advance`
   const probe = host || {
     now: 0, reads: 0, frameMs: FRAME, cause: 0, phase: 0, nextId: 1, timers: new Map(), frames: new Map(),
-    muted: false, guarded: false, log: [], listeners: new WeakMap(), global: new Set(), sources: [],
+    muted: false, guarded: false, blind: false, messages: false, log: [], listeners: new WeakMap(), global: new Set(), sources: [],
     roots: new WeakMap(), native,
   };
   Object.defineProperty(window, '__probe', { value: probe, enumerable: false });
@@ -123,10 +123,19 @@
   };
   const context = HTMLCanvasElement.prototype.getContext;
   HTMLCanvasElement.prototype.getContext = function (type, options) {
-    if (!/webgl|webgpu/.test(String(type))) return context.call(this, type, options);
-    probe.frameMs = FRAME_3D;
+    // Drawn by the CPU, since every picture of it is read back; and kept, so that it can be read at any time.
+    if (type === '2d') return context.call(this, type, { ...options, willReadFrequently: true });
+    if (/webgl/.test(String(type))) probe.frameMs = FRAME_3D;
     return context.call(this, type, { ...options, preserveDrawingBuffer: true });
   };
+  for (const gl of [window.WebGLRenderingContext, window.WebGL2RenderingContext]) {
+    for (const name of ['clear', 'drawArrays', 'drawElements', 'drawRangeElements', 'drawArraysInstanced', 'drawElementsInstanced']) {
+      const draw = gl?.prototype[name];
+      if (draw) gl.prototype[name] = function (...args) { if (!probe.blind) draw.apply(this, args); };
+    }
+  }
+  const Channel = window.MessageChannel;
+  window.MessageChannel = class MessageChannel extends Channel { constructor() { super(); probe.messages = true; } };
   const instantly = (owner, name) => {
     const original = owner[name];
     owner[name] = function (...args) {
@@ -140,7 +149,7 @@
   if (host) return;
 
   // ---- the hand on the clock
-  const channel = new MessageChannel();
+  const channel = new Channel();
   let wake = null;
   channel.port1.onmessage = () => wake();
   const turn = () => new Promise((done) => { wake = done; channel.port2.postMessage(0); });
@@ -154,15 +163,20 @@
   const call = async (entry, at) => {
     probe.cause = entry.cause;
     try { entry.run(at); } catch (error) { console.error(error); }
-    await turn();
+    for (let i = 0; i < 8; i++) await null; // what promises it kept belongs to it
     probe.cause = probe.phase;
   };
-  /** Move the page's time on by `ms`; with `only`, nothing runs but what that input phase has caused. */
-  probe.advance = async (ms, only = null) => {
+  /**
+   * Move the page's time on by `ms`; with `only`, nothing runs but what that input phase has caused. WebGL, which
+   * is slow without a GPU, draws the last frame alone, and none with `unseen`.
+   */
+  probe.advance = async (ms, only = null, unseen = false) => {
     const end = probe.now + ms, wall = native.now() + MOST_WALL;
     const mine = (entry) => only === null || entry.cause === only;
     let left = MOST_CALLBACKS;
-    while (left > 0 && native.now() < wall) {
+    for (let i = 0; left > 0 && native.now() < wall; i++) {
+      // The browser's own turns are few, since it would paint in each; a page that sends messages needs them.
+      if (probe.messages || i % 16 === 15) await turn();
       const frames = [...probe.frames.values()].filter(mine);
       let due = Infinity;
       for (const t of probe.timers.values()) if (mine(t) && t.due < due) due = t.due;
@@ -178,12 +192,13 @@
       }
       if (next < frameDue) continue;
       probe.lastFrame = next;
+      probe.blind = unseen || next + probe.frameMs <= end;
       for (const f of frames) {
         if (!probe.frames.delete(f.id)) continue;
         await call(f, probe.now); left--;
       }
     }
-    probe.now = end; probe.reads = 0;
+    probe.now = end; probe.reads = 0; probe.blind = false;
   };
   /** What goes on without input: pending frames, and the shortest period of a repeated timer (ms, 0: none). */
   probe.motion = () => {
@@ -196,7 +211,7 @@
     sheet.replaceSync('* { scroll-behavior: auto !important }');
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
     await probe.flush();
-    await probe.advance(probe.frameMs === FRAME ? 1000 : 480);
+    await probe.advance(480);
     for (let i = 0; i < 6; i++) { // a loading screen: one-shot timers that are still to come
       const once = [...probe.timers.values()].filter((t) => !t.every && t.due > probe.now && t.due < 4000).map((t) => t.due);
       if (!once.length || probe.frameMs !== FRAME) break;

@@ -13,26 +13,51 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Action = Literal[
-    "click", "link", "jump", "hover", "check", "select", "slide", "type", "form", "keys", "drag", "carry", "wheel"
+    "click",
+    "link",
+    "jump",
+    "hover",
+    "check",
+    "select",
+    "slide",
+    "type",
+    "form",
+    "keys",
+    "drag",
+    "carry",
+    "wheel",
 ]
 Strength = Literal["strong", "weak", "none"]
 
 SMALLEST_PX2 = 16  # one element; below this a person sees nothing
 WEAK_PX2 = 100  # all weak changes together
 _OWN_VALUE = ("check", "select", "slide", "type")  # the control's own value is the input, not its effect
-_TOLD = re.compile(r"aria-(checked|pressed|valuenow|valuetext)=")
+_VALUE = re.compile(r"aria-(checked|pressed|valuenow|valuetext)=")
 _PROMISE = re.compile(r"^(aria-(expanded|selected|current|hidden|controls|activedescendant)=[^;]*;?|less)+$")
 _NATIVE_TICK = re.compile(r"^(checked=[^;]*;?)+$")
-_PICTURE = ("img", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "g", "svg", "use", "text")
+_PICTURE = (
+    "img",
+    "path",
+    "rect",
+    "circle",
+    "ellipse",
+    "line",
+    "polyline",
+    "polygon",
+    "g",
+    "svg",
+    "use",
+    "text",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One difference between two snapshots.
 
-    ``key`` is the element's place in the tree, ``place`` where it stands to the operated element, ``area`` its
-    size in CSS pixels squared, ``control`` whether it is (in) a native or ARIA control, ``after`` a hash of the
-    new value, ``sample`` the first characters of it for a person.
+    ``key`` is the element's place in the tree, ``place`` where it stands to the operated element, ``area``
+    its size in CSS pixels squared, ``control`` whether it is (in) a native or ARIA control, ``after`` a hash
+    of the new value, ``sample`` the first characters of it for a person.
     """
 
     key: str
@@ -80,13 +105,17 @@ def _of_own(change: Change, action: Action) -> Strength:
     if kind == "state":
         if action in _OWN_VALUE:
             return "none"
-        shown = change.tag in _PICTURE or "value=" in change.sample or _TOLD.search(change.sample)
+        shown = change.tag in _PICTURE or "value=" in change.sample or _VALUE.search(change.sample)
         return "strong" if shown else "none"
     if kind in ("appeared", "vanished"):
-        return "none" if action == "type" or not _seen(change) else "weak"
+        if action == "type" or not _seen(change) or (change.control and not _told(change)):
+            return "none"  # a ripple, a spinner
+        return "strong" if action == "hover" and not change.control and change.sample else "weak"
     if kind == "moved":
-        return "weak" if action in ("drag", "carry") or not change.control and change.area >= 1600 else "none"
-    return "weak" if not change.control and action in ("click", "carry") else "none"
+        return (
+            "weak" if action in ("drag", "carry") or (not change.control and change.area >= 1600) else "none"
+        )
+    return "weak" if not change.control and action in ("click", "hover") else "none"
 
 
 def _of_peer(change: Change, action: Action) -> Strength:
@@ -96,7 +125,9 @@ def _of_peer(change: Change, action: Action) -> Strength:
     if kind == "state":
         shown = change.tag in _PICTURE or "value=" in change.sample
         return "strong" if shown and action != "check" else "none"
-    return "weak" if not change.control or kind in ("moved", "motion") else "none"
+    if action == "carry":
+        return "weak" if kind == "moved" else "none"
+    return "none" if change.control else "weak"
 
 
 def _elsewhere(change: Change, action: Action) -> Strength:
@@ -107,7 +138,13 @@ def _elsewhere(change: Change, action: Action) -> Strength:
         if _PROMISE.match(change.sample):
             return "none"
         return "weak" if action == "check" and _NATIVE_TICK.match(change.sample) else "strong"
-    return "weak"
+    # What is carried leaves pressed and hovered looks behind that no control repeats exactly.
+    return "none" if action == "carry" and kind == "paint" else "weak"
+
+
+def _told(change: Change) -> bool:
+    """Whether the element says or draws something."""
+    return bool(change.sample) or change.tag in _PICTURE
 
 
 def _seen(change: Change) -> bool:
@@ -132,6 +169,8 @@ def earned(changes: Sequence[Change], action: Action, *, controlled: bool) -> li
 
     ``controlled`` says that ``changes`` are already those beyond the control, so weak ones count too.
     """
+    if any(change.kind == "vanished" and change.tag == "body" for change in changes):
+        return []  # an input that wipes the page is no working control
     strong = [change for change in changes if strength(change, action) == "strong"]
     if not controlled:
         return strong

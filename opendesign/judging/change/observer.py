@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 T = TypeVar("T")
+SLOWEST_MS = 1000  # a timer of the page that turns more slowly is not waited for
 
 
 class Unanswered(Exception):
@@ -31,6 +33,18 @@ def script(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How an input is given. ``muted``: no script hears it. ``timed``: the page runs on meanwhile.
+
+    ``again``: it was given before and only brings the page back to where it stood; nothing is measured.
+    """
+
+    muted: bool = False
+    timed: bool = False
+    again: bool = False
+
+
 class Observer:
     """One page under observation.
 
@@ -45,11 +59,12 @@ class Observer:
         *,
         scripts: Sequence[str] = (),
         answer_s: float = 5.0,
-        caused_ms: int = 900,
+        caused_ms: int = 1200,
         own_ms: int = 300,
     ) -> None:
         self.page = page
         self.motion: Mapping[str, float] = {"frames": 0, "period": 0}
+        self.hovering = False  # whether the pointer was left on something that reacts to it
         self._source = "\n".join((script("clock.js"), script("snapshot.js"), *scripts))
         self._url = page.url.partition("#")[0]
         self._answer_s, self._caused_ms, self._own_ms = answer_s, caused_ms, own_ms
@@ -58,7 +73,13 @@ class Observer:
     @property
     def moves_fast(self) -> bool:
         """Whether the page has a loop of its own that could pick up an input later."""
-        return self.motion["frames"] > 0 or 0 < self.motion["period"] <= 300
+        return self.motion["frames"] > 0 or 0 < self.motion["period"] <= SLOWEST_MS
+
+    @property
+    def window_ms(self) -> int:
+        """How long the page must run for its own loops to have turned once."""
+        period = self.motion["period"]
+        return max(self._own_ms, int(period) + 60 if 0 < period <= SLOWEST_MS else 0)
 
     @property
     def moves(self) -> bool:
@@ -71,6 +92,7 @@ class Observer:
             await self.answer(self.page.add_init_script(self._source))
             self._installed = True
         await self.answer(self.page.mouse.move(0, 0))
+        self.hovering = False
         await self.answer(self.page.goto(self._url, wait_until="load", timeout=self._answer_s * 2000), 2.0)
         await self.answer(self.page.evaluate("() => window.__probe.start()"))
 
@@ -80,19 +102,19 @@ class Observer:
             self.page.evaluate("([name, args]) => window.__probe[name](...args)", [name, list(arguments)])
         )
 
-    async def begin(self, key: str | None, *, muted: bool) -> None:
+    async def begin(self, key: str | None, how: Manner) -> None:
         """From here on, input is what we measure; ``key`` is the operated element."""
-        await self.ask("begin", key, muted)
+        await self.ask("begin", {"key": key, "muted": how.muted, "timed": how.timed, "again": how.again})
 
-    async def finish(self, *, own: bool = False) -> list[Change]:
-        """What changed since ``begin``; ``own`` lets the whole page run on, not only what the input caused."""
-        found = await self.ask("finish", self._caused_ms, self._own_ms if own else 0)
+    async def finish(self, *, own_ms: int = 0) -> list[Change]:
+        """What changed since ``begin``; with ``own_ms`` all of the page runs on, else what that caused."""
+        found = await self.ask("finish", self._caused_ms, own_ms)
         self.motion = found["motion"]
         return [Change.read(value) for value in found["changes"]]
 
     async def run(self, ms: int) -> None:
-        """Let the whole page run for ``ms`` of its own time."""
-        await self.ask("advance", ms)
+        """Let the whole page run for ``ms`` of its own time; no picture of it is taken in between."""
+        await self.ask("advance", ms, None, True)
 
     async def answer(self, awaitable: Awaitable[T], patience: float = 1.0) -> T:
         """The result, or ``Unanswered`` after ``patience`` times the deadline or when the page is gone."""

@@ -3,7 +3,7 @@
 (() => {
   const probe = window.__probe;
   if (!probe || probe.snapshot) return;
-  const MOST = 4000, LISTED = 300, CANVAS_PIXELS = 1.6e6;
+  const MOST = 4000, LISTED = 300, CANVAS_PIXELS = 4e5;
   const SKIP = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'NOSCRIPT', 'HEAD', 'LINK', 'META', 'TITLE', 'OPTION', 'OPTGROUP',
     'script', 'style', 'defs', 'title', 'desc', 'BR', 'SOURCE', 'TRACK']);
   const SHAPE = ['d', 'points', 'x', 'y', 'cx', 'cy', 'r', 'rx', 'ry', 'width', 'height', 'x1', 'x2', 'y1', 'y2', 'transform', 'viewBox'];
@@ -93,7 +93,7 @@
     }
     return running;
   };
-  probe.snapshot = (hard) => {
+  probe.snapshot = (hard, canvases = true) => {
     const moving = probe.calm(hard);
     const out = { elements: new Map(), scroll: [], hash: location.hash, title: document.title, url: location.pathname + location.search };
     const round = (n) => Math.round(n / 2) * 2;
@@ -113,7 +113,7 @@
         el, tag: el.tagName.toLowerCase(), text, state: state(el), paint: paint(style), area: Math.round(box.width * box.height),
         moved: [round(box.x + view.scrollX + at.x), round(box.y + view.scrollY + at.y), round(box.width), round(box.height),
           style.transform === 'none' ? '' : style.transform.replace(/-?\d+\.?\d*(e-?\d+)?/g, (n) => (+n).toFixed(2))].join(' '),
-        motion: moving.get(el) || '', canvas: el.tagName === 'CANVAS' ? pixels(el) : '',
+        motion: moving.get(el) || '', canvas: el.tagName === 'CANVAS' && canvases ? pixels(el) : '',
       });
       return el.tagName !== 'SELECT';
     });
@@ -173,33 +173,38 @@
     return out.slice(0, LISTED);
   };
 
-  // ---- one interaction: begin, (input), finish
-  probe.begin = async (key, muted) => {
+  // ---- one interaction: begin, (input), finish. `how.key`: the operated element or null; `how.muted`: no script
+  // hears the input; `how.timed`: the page runs during the input, so canvases are compared with the control's
+  // only; `how.again`: done before, nothing is measured.
+  probe.begin = async (how) => {
     await probe.flush();
     probe.log.length = 0;
-    probe.operated = key;
-    probe.before = probe.snapshot(true);
+    probe.how = how;
+    if (how.again) probe.calm(true);
+    else probe.before = probe.snapshot(true, !how.timed);
     probe.phase = probe.cause = ++probe.nextId;
-    probe.muted = muted; probe.guarded = true;
+    probe.muted = how.muted; probe.guarded = true;
   };
   const merge = (...lists) => {
     const all = new Map();
     for (const list of lists) for (const c of list) if (!all.has(c.kind + c.key)) all.set(c.kind + c.key, c);
     return [...all.values()];
   };
-  /** `own` 0: only what the input caused runs on, for `caused` ms. Otherwise all of the page runs for `own` ms. */
+  /** With `own` 0 only what the input caused runs on, for `caused` ms; otherwise all of the page, for `own` ms. */
   probe.finish = async (caused, own) => {
     await probe.flush();
-    const phase = probe.phase;
-    const waiting = () => [...probe.timers.values(), ...probe.frames.values()].some((t) => t.cause === phase);
-    const lists = [];
-    if (own > 0) await probe.advance(own);
+    const phase = probe.phase, how = probe.how, lists = [];
+    const look = (hard) => { if (how.again) probe.calm(hard); else lists.push(probe.diff(probe.before, probe.snapshot(hard), how.key)); };
+    const waiting = [...probe.timers.values(), ...probe.frames.values()].some((t) => t.cause === phase);
+    if (own > 0) await probe.advance(own, null, !!how.again);
     else {
-      lists.push(probe.diff(probe.before, probe.snapshot(false), probe.operated));
-      if (waiting()) await probe.advance(caused, phase);
+      look(false);
+      if (waiting) await probe.advance(caused, phase, !!how.again);
     }
-    await probe.flush();
-    lists.push(probe.diff(probe.before, probe.snapshot(true), probe.operated));
+    if (own > 0 || waiting || document.getAnimations().length) {
+      await probe.flush();
+      look(true);
+    }
     for (const entry of probe.log) lists.push([{ key: entry.kind, kind: entry.kind, place: 'page', area: 0, tag: '', control: false, after: hash(entry.text), sample: entry.text }]);
     probe.phase = probe.cause = 0;
     probe.muted = false; probe.guarded = false;

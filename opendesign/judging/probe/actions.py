@@ -1,4 +1,4 @@
-"""Doing a step with real mouse and keyboard events. The page's clock moves on between them only when asked."""
+"""Doing a step with real mouse and keyboard events; the page's clock moves between them only when asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from opendesign.judging.change import Observer
+from opendesign.judging.change import Manner, Observer
 from opendesign.judging.probe.plan import Step
 
 HOLD_MS, REST_MS, MOVE_MS = 160, 48, 48  # page time, on a page that moves by itself
@@ -18,18 +18,21 @@ class OutOfReach(Exception):
     """A listed control that cannot be operated: the page's own fault."""
 
 
-async def perform(observer: Observer, step: Step, *, muted: bool, timed: bool) -> None:
-    """Make ready, begin the measurement, and give the input. ``timed`` lets the page run between the events.
+async def perform(observer: Observer, step: Step, how: Manner) -> None:
+    """Make ready, begin the measurement, and give the input.
 
     Raises ``OutOfReach`` where the control is gone, hidden, disabled or covered.
     """
-    hand = _Hand(observer, step, timed)
+    hand = _Hand(observer, step, how)
+    if observer.hovering:  # what the pointer holds open would close on the way, and the page shift
+        await hand.move(0, 0)
+        observer.hovering = False
     if step.keys:
-        await hand.press_keys(muted)
+        await hand.press_keys()
         return
     assert step.control is not None
     spot = await aim(observer, step.control.key)
-    await getattr(hand, f"do_{step.action}")(spot, muted)
+    await getattr(hand, f"do_{step.action}")(spot)
 
 
 async def aim(observer: Observer, key: str) -> Mapping[str, Any]:
@@ -44,13 +47,13 @@ async def aim(observer: Observer, key: str) -> Mapping[str, Any]:
 class _Hand:
     """The actions, one method each, after the name of the action."""
 
-    def __init__(self, observer: Observer, step: Step, timed: bool) -> None:
-        self.see, self.step, self.timed = observer, step, timed
+    def __init__(self, observer: Observer, step: Step, how: Manner) -> None:
+        self.see, self.step, self.how = observer, step, how
         self.key = step.control.key if step.control else None
         self.mouse, self.keyboard = observer.page.mouse, observer.page.keyboard
 
     async def rest(self, ms: int) -> None:
-        if self.timed:
+        if self.how.timed:
             await self.see.run(ms)
 
     async def move(self, x: float, y: float, steps: int = 1) -> None:
@@ -59,13 +62,14 @@ class _Hand:
     async def press(self, key: str) -> None:
         await self.see.answer(self.keyboard.press(key))
 
-    async def do_click(self, spot: Mapping[str, Any], muted: bool) -> None:
+    async def do_click(self, spot: Mapping[str, Any]) -> None:
         if self.step.kind == "button":
             await self.see.ask("selectEditable")
         x, y = self.point(spot)
         await self.move(x, y)
-        await self.see.begin(self.key, muted=muted)
-        await self.see.answer(self.mouse.click(x, y))
+        await self.see.begin(self.key, self.how)
+        double = self.step.control is not None and self.step.control.double
+        await self.see.answer(self.mouse.click(x, y, click_count=2 if double else 1))
 
     do_link = do_jump = do_check = do_click
 
@@ -76,38 +80,42 @@ class _Hand:
         share = (0.3, 0.7)[self.step.variant % 2]
         return spot["left"] + spot["width"] * share, spot["top"] + spot["height"] * share
 
-    async def do_hover(self, spot: Mapping[str, Any], muted: bool) -> None:
-        await self.move(0, 0)
-        await self.see.begin(self.key, muted=muted)
+    async def do_hover(self, spot: Mapping[str, Any]) -> None:
+        inside = spot["left"] <= 1 and spot["top"] <= 1
+        await self.move(*(_far_corner(self.see) if inside else (0, 0)))
+        await self.see.begin(self.key, self.how)
+        self.see.hovering = True
         shares = ((0.5, 0.5),)
         if spot["width"] * spot["height"] > 20_000:  # a whole chart: look for a mark in it
             shares = ((0.15, 0.6), (0.3, 0.7), (0.5, 0.5), (0.62, 0.8), (0.8, 0.7))  # type: ignore[assignment]
             shift = 0.04 * self.step.variant
             for fx, fy in shares:
-                await self.move(spot["left"] + spot["width"] * (fx + shift), spot["top"] + spot["height"] * fy, 2)
+                await self.move(
+                    spot["left"] + spot["width"] * (fx + shift), spot["top"] + spot["height"] * fy, 2
+                )
                 await self.rest(MOVE_MS)
             return
         await self.move(spot["x"], spot["y"], 2)
         await self.rest(MOVE_MS)
 
-    async def do_select(self, spot: Mapping[str, Any], muted: bool) -> None:
+    async def do_select(self, spot: Mapping[str, Any]) -> None:
         assert self.key is not None
         await self.see.ask("focusOn", self.key)
-        await self.see.begin(self.key, muted=muted)
+        await self.see.begin(self.key, self.how)
         await self.press("ArrowDown")
         if await self.see.ask("unchanged"):
             await self.press("ArrowUp")
 
-    async def do_slide(self, spot: Mapping[str, Any], muted: bool) -> None:
+    async def do_slide(self, spot: Mapping[str, Any]) -> None:
         share = (0.85, 0.15, 0.6)[self.step.variant % 3]
         if await self.see.ask("fraction", self.key) > 0.7:
             share = 1 - share
         await self.move(spot["x"], spot["y"])
-        await self.see.begin(self.key, muted=muted)
+        await self.see.begin(self.key, self.how)
         await self.see.answer(self.mouse.click(spot["left"] + spot["width"] * share, spot["y"]))
         await self.press("ArrowLeft" if share > 0.5 else "ArrowRight")
 
-    async def do_type(self, spot: Mapping[str, Any], muted: bool) -> None:
+    async def do_type(self, spot: Mapping[str, Any]) -> None:
         assert self.step.control is not None
         field = self.step.control
         await self.see.answer(self.mouse.click(spot["x"], spot["y"]))
@@ -115,19 +123,19 @@ class _Hand:
             await self.see.ask("focusOn", self.key)
         else:
             await self.press("ControlOrMeta+A")
-        await self.see.begin(self.key, muted=muted)
+        await self.see.begin(self.key, self.how)
         await self.see.answer(self.keyboard.type(text_for(field.type, field.name, self.step.variant)))
         if field.tag == "input":
             await self.press("Enter")
 
-    async def do_form(self, spot: Mapping[str, Any], muted: bool) -> None:
+    async def do_form(self, spot: Mapping[str, Any]) -> None:
         assert self.step.control is not None
         fields = await self.see.ask("fields", self.step.control.form)
         for field in [f for f in fields if f["kind"] in ("type", "check", "select")][:MOST_FIELDS]:
             await self.fill(field)
         spot = await aim(self.see, self.step.control.key)
         await self.move(spot["x"], spot["y"])
-        await self.see.begin(self.key, muted=muted)
+        await self.see.begin(self.key, self.how)
         await self.see.answer(self.mouse.click(spot["x"], spot["y"]))
 
     async def fill(self, field: Mapping[str, Any]) -> None:
@@ -144,38 +152,40 @@ class _Hand:
         elif field["type"] in ("date", "time", "month", "week", "datetime-local"):
             await self.see.answer(self.keyboard.type(_DATES[field["type"]]))
         else:
-            text = text_for(field["type"], f"{field['label']} {field['placeholder']}", self.step.variant, field)
+            text = text_for(
+                field["type"], f"{field['label']} {field['placeholder']}", self.step.variant, field
+            )
             await self.see.answer(self.keyboard.insert_text(text))
 
-    async def do_drag(self, spot: Mapping[str, Any], muted: bool) -> None:
+    async def do_drag(self, spot: Mapping[str, Any]) -> None:
         dx, dy = DRAGS[self.step.variant % len(DRAGS)]
         x, y = spot["x"], spot["y"]
         await self.move(x, y)
-        await self.see.begin(self.key, muted=muted)
+        await self.see.begin(self.key, self.how)
         await self.see.answer(self.mouse.down())
         for part in (0.3, 0.7, 1.0):
             await self.move(x + dx * part, y + dy * part)
             await self.rest(MOVE_MS)
         await self.see.answer(self.mouse.up())
 
-    async def do_carry(self, spot: Mapping[str, Any], muted: bool) -> None:
+    async def do_carry(self, spot: Mapping[str, Any]) -> None:
         goal = await self.see.ask("neighbour", self.key)
         await self.move(spot["x"], spot["y"])
-        await self.see.begin(self.key, muted=muted)
+        await self.see.begin(self.key, self.how)
         await self.see.answer(self.mouse.down())
         await self.move(goal["x"], goal["y"], 4)
         await self.move(goal["x"] + 2, goal["y"] + 2, 2)
         await self.see.answer(self.mouse.up())
 
-    async def do_wheel(self, spot: Mapping[str, Any], muted: bool) -> None:
+    async def do_wheel(self, spot: Mapping[str, Any]) -> None:
         await self.move(spot["x"], spot["y"])
-        await self.see.begin(self.key, muted=muted)
+        await self.see.begin(self.key, self.how)
         await self.see.answer(self.mouse.wheel(0, -240 if self.step.variant % 2 == 0 else 240))
         await self.rest(MOVE_MS)
 
-    async def press_keys(self, muted: bool) -> None:
+    async def press_keys(self) -> None:
         await self.see.ask("focusOn", self.key or "")
-        await self.see.begin(self.key, muted=muted)
+        await self.see.begin(self.key, self.how)
         for key in self.step.keys:
             await self.see.answer(self.keyboard.down(key))
             await self.rest(HOLD_MS)
@@ -183,7 +193,18 @@ class _Hand:
             await self.rest(REST_MS)
 
 
-_DATES = {"date": "06152026", "time": "1030AM", "month": "June2026", "week": "242026", "datetime-local": "061520261030AM"}
+def _far_corner(observer: Observer) -> tuple[float, float]:
+    size = observer.page.viewport_size or {"width": 1280, "height": 960}
+    return size["width"] - 1, size["height"] - 1
+
+
+_DATES = {
+    "date": "06152026",
+    "time": "1030AM",
+    "month": "June2026",
+    "week": "242026",
+    "datetime-local": "061520261030AM",
+}
 _TEXTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"e-?mail", ("ada@example.org", "alan@example.org", "grace@example.org")),
     (r"phone|\btel\b|mobile", ("5550123456", "5550987654", "5550111222")),
@@ -214,5 +235,7 @@ def _number(variant: int, limits: Mapping[str, Any]) -> str:
         low, high = float(limits.get("min") or 0), float(limits.get("max") or 0)
     except ValueError:
         low = high = 0.0
-    value = (7, 12, 23)[variant % 3] if high <= low else round(low + (high - low) * (0.7, 0.4, 0.9)[variant % 3])
+    value = (
+        (7, 12, 23)[variant % 3] if high <= low else round(low + (high - low) * (0.7, 0.4, 0.9)[variant % 3])
+    )
     return str(max(int(value), int(low)))

@@ -52,7 +52,7 @@
   const loose = (el, style) => { // operable by listeners or looks, not by what the element is
     const box = el.getBoundingClientRect();
     if (el === document.body || el === document.documentElement) return '';
-    if (heard(el, 'click')) return 'click';
+    if (heard(el, 'click', 'dblclick')) return 'click';
     const large = box.width >= 60 && box.height >= 60;
     if (large && heard(el, 'pointerdown', 'mousedown', 'touchstart')) return 'drag';
     if (heard(el, 'mouseenter', 'mouseover', 'mousemove', 'pointerenter', 'pointerover', 'pointermove')) return 'hover';
@@ -77,11 +77,6 @@
     const parts = key.match(/[.~!]\d*/g) || [];
     return parts.slice(0, -up).join('') + ' ' + el.tagName.toLowerCase() + ' ' + (el.type || el.getAttribute('role') || '');
   };
-  const form = (el, keys) => {
-    const owner = el.form || el.closest('form, [role=form]');
-    if (!owner) return '';
-    return keys.get(owner) ?? '';
-  };
   /** Every control on the page in document order, as data, and what the page says and hears about keys. */
   probe.controls = () => {
     const keys = new Map(), found = [];
@@ -101,15 +96,32 @@
         disabled: !!el.disabled || el.getAttribute('aria-disabled') === 'true' || !!el.readOnly, active: active(el), link: el.tagName === 'A' ? target(el) : '',
         heard: heard(el, 'click', 'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'touchstart', 'mousemove', 'pointermove', 'mouseenter', 'mouseover'),
         dragged: heard(el, 'pointerdown', 'mousedown', 'touchstart'), wheel: heard(el, 'wheel'), pointed: heard(el, 'mousemove', 'pointermove', 'mouseenter', 'mouseover'),
-        clicked: heard(el, 'click'), nav: !!el.closest('nav, header, footer'), group: group(el, key), form: '', required: !!el.required, submit: false });
+        clicked: heard(el, 'click'), double: heard(el, 'dblclick'), nav: !!el.closest('nav, header, footer'), group: group(el, key), form: '', near: false, required: !!el.required, submit: false });
       // What is inside a control is part of it, except where the control is really a surface.
       return !known || kind === 'canvas' || kind === 'type' || kind === 'carry';
     });
     const inside = (f) => found.filter((g) => g !== f && g.known && f.el.contains(g.el)).length;
-    const kept = found.filter((f) => f.known || f.kind === 'mark' || inside(f) === 0 || (f.kind === 'drag' && inside(f) < 3));
+    const listed = (f) => found.filter((g) => g !== f && g.kind === 'click' && f.el.contains(g.el)).length;
+    const kept = found.filter((f) => f.known || f.kind === 'mark' || (inside(f) < (/drag|hover/.test(f.kind) ? 3 : 1) && listed(f) < 2));
     for (const f of kept) {
-      f.form = form(f.el, keys);
+      const owner = f.el.form || f.el.closest('form, [role=form]');
+      f.form = owner ? keys.get(owner) ?? '' : '';
       f.submit = f.kind === 'button' && !!f.el.form && (f.tag === 'button' ? f.el.type === 'submit' : /^(submit|image)$/.test(f.el.type));
+    }
+    const among = (place, kinds) => kept.filter((f) => kinds.includes(f.kind) && f.form === '' && place.contains(f.el));
+    for (const f of kept) { // fields with one or two buttons beside them are a form in all but name
+      if (f.form || f.tag === 'div' || (f.kind !== 'type' && f.type !== 'radio')) continue;
+      for (let place = f.el.parentElement, i = 0; place && i < 4; place = place.parentElement, i++) {
+        const buttons = among(place, ['button', 'click']).filter((b) => f.el.compareDocumentPosition(b.el) & Node.DOCUMENT_POSITION_FOLLOWING);
+        if (!buttons.length) continue;
+        const fields = among(place, ['type', 'check']).filter((p) => p.type !== 'checkbox');
+        if (buttons.length > 2 || fields.length > 8 || place === document.body && buttons.length > 1) break;
+        for (const part of fields) { part.form = keys.get(place) ?? ''; part.near = true; }
+        buttons[0].form = f.form;
+        buttons[0].near = true;
+        buttons[0].submit = true;
+        break;
+      }
     }
     const scripts = [...document.scripts].filter((s) => !s.src).map((s) => s.textContent.slice(0, 60000)).join('\n');
     const inline = [...document.querySelectorAll('[onkeydown], [onkeyup], [onkeypress]')].map((el) => el.outerHTML.slice(0, 500)).join('\n');
@@ -180,13 +192,13 @@
   probe.focusOn = (key) => {
     if (key === '') { document.activeElement?.blur?.(); return; }
     const el = probe.byKey(key);
+    probe.chosen = el?.value;
     el?.focus?.({ preventScroll: true });
     if (el?.select) { try { el.select(); } catch { /* not a text field */ } }
   };
-  /** Whether the operated select still has the value it had at `begin`. */
+  /** Whether the operated select still has the value it had when it got the focus. */
   probe.unchanged = () => {
-    const el = probe.byKey(probe.operated), was = probe.before.elements.get(probe.operated);
-    return !was || was.state.includes('value=' + el.value + ';');
+    return probe.byKey(probe.how.key).value === probe.chosen;
   };
   /** Where a slider stands, 0 to 1. */
   probe.fraction = (key) => {

@@ -6,7 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opendesign.errors import failed
 from opendesign.judging.change import Observer, PageLeft, Unanswered
+from opendesign.judging.probe.actions import OutOfReach
 from opendesign.judging.probe.plan import Step, plan
 from opendesign.judging.probe.trial import Outcome, Trial, unique
 from opendesign.types import Artifact, Card, Case, Verdict
@@ -23,9 +25,9 @@ def _controls() -> str:
 async def judge(case: Case, artifact: Artifact, card: Card, page: Any, model: object = None) -> Verdict:
     """Operate the page of a live session (``page.page`` is Playwright's) and score what worked.
 
-    Scores: ``points`` (0 to N) and ``rate`` (points/N); none where the page has nothing to operate and the case
-    asks for no behaviour. A page that stops answering earns nothing from there on. Raises ``Failed`` when the
-    stored page cannot be loaded again.
+    Scores: ``points`` (0 to N) and ``rate`` (points/N); none where the page has nothing to operate and the
+    case asks for no behaviour. A page that stops answering earns nothing from there on. Raises ``Failed``
+    when the stored page cannot be loaded again or the browser is gone.
     """
     count = int(card.settings.get("interactions", 3))
     trial = await _try_out(case, card, page.page, count)
@@ -34,7 +36,9 @@ async def judge(case: Case, artifact: Artifact, card: Card, page: Any, model: ob
     points = sum(outcome.worked for outcome in trial.outcomes)
     reasons = [_sentence(outcome) for outcome in trial.outcomes]
     if trial.hung:
-        reasons.append(f"The page stopped answering ({trial.hung}): this interaction and the rest earn nothing.")
+        reasons.append(
+            f"The page stopped answering ({trial.hung}): this interaction and the rest earn nothing."
+        )
     return Verdict(
         case=case.id,
         sample=artifact.sample,
@@ -66,10 +70,10 @@ async def _try_out(case: Case, card: Card, page: Page, count: int) -> _Run:
         page,
         scripts=[_controls()],
         answer_s=float(settings.get("answer_s", 5.0)),
-        caused_ms=int(settings.get("caused_ms", 900)),
+        caused_ms=int(settings.get("caused_ms", 1200)),
         own_ms=int(settings.get("own_ms", 300)),
     )
-    run = _Run()
+    run, trial = _Run(), Trial(observer)
     try:
         await observer.fresh()
         listing = await observer.ask("controls")
@@ -77,21 +81,36 @@ async def _try_out(case: Case, card: Card, page: Page, count: int) -> _Run:
         for control in listing["controls"]:
             run.found[control["kind"]] = run.found.get(control["kind"], 0) + 1
         run.steps = plan(listing, case, count)
-        trial = Trial(observer)
         for step in run.steps:
-            run.outcomes.append(await trial.take(step))
-    except (Unanswered, PageLeft) as error:
+            await trial.take(step)
+        await trial.outcomes()
+    except (Unanswered, PageLeft, OutOfReach) as error:
+        browser = page.context.browser
+        if browser is not None and not browser.is_connected():
+            raise failed("browser_crash", "The browser ended while the page was operated.") from error
         run.hung = str(error)[:200]
+    run.outcomes = trial.known()
     return run
 
 
 def _nothing(case: Case, artifact: Artifact, card: Card, count: int) -> Verdict:
     if case.has_behaviour:
-        scores, reason = {"points": 0.0, "rate": 0.0}, "The case asks for behaviour, and there is nothing to operate."
+        scores, reason = (
+            {"points": 0.0, "rate": 0.0},
+            "The case asks for behaviour, and there is nothing to operate.",
+        )
     else:
-        scores, reason = {}, "There is nothing to operate, and the case asks for no behaviour: not applicable."
+        scores, reason = (
+            {},
+            "There is nothing to operate, and the case asks for no behaviour: not applicable.",
+        )
     return Verdict(
-        case=case.id, sample=artifact.sample, judge=card.name, scores=scores, reasons=(reason,), evidence={"planned": []}
+        case=case.id,
+        sample=artifact.sample,
+        judge=card.name,
+        scores=scores,
+        reasons=(reason,),
+        evidence={"planned": []},
     )
 
 
@@ -102,7 +121,11 @@ def _sentence(outcome: Outcome) -> str:
 
 
 def _told(change: dict[str, str]) -> str:
-    return " ".join(part for part in (change["tag"], change["kind"], f"'{change['sample']}'" if change["sample"] else "") if part)
+    return " ".join(
+        part
+        for part in (change["tag"], change["kind"], f"'{change['sample']}'" if change["sample"] else "")
+        if part
+    )
 
 
 def _evidence(outcome: Outcome) -> dict[str, Any]:
@@ -115,6 +138,7 @@ def _evidence(outcome: Outcome) -> dict[str, Any]:
         "why": outcome.why,
         "controlled": outcome.controlled,
         "changed": [
-            {"kind": c.kind, "place": c.place, "tag": c.tag, "sample": c.sample} for c in unique(outcome.changes, 5)
+            {"kind": c.kind, "place": c.place, "tag": c.tag, "sample": c.sample}
+            for c in unique(outcome.changes, 5)
         ],
     }

@@ -1,8 +1,8 @@
 """What to operate: ranks the page's controls for a case and picks N interactions. Pure and deterministic.
 
-Rank follows what a person asked to try the page would reach for first: what the case's behaviour requirements
-name, then what starts things, then kinds of control in the order of ``BASE``; the second of a kind or of a row
-counts less than the first of another, so that the plan is spread over the page.
+Rank follows what a person asked to try the page would reach for first: what the case's behaviour
+requirements name, then what starts things, then kinds of control in the order of ``BASE``; the second of a
+kind or of a row counts less than the first of another, so that the plan is spread over the page.
 """
 
 from __future__ import annotations
@@ -16,19 +16,24 @@ from opendesign.judging.change import Action
 from opendesign.types import Case
 
 BASE: dict[str, float] = {
-    "form": 8, "button": 7, "tab": 7, "select": 7, "slider": 7, "check": 6, "details": 6, "type": 6, "click": 6,
-    "drag": 6, "carry": 6, "hover": 6, "canvas": 5, "link": 4, "mark": 1,
+    "form": 8, "button": 7, "tab": 7, "select": 7, "slider": 7, "check": 6, "details": 6, "type": 6,
+    "click": 6, "drag": 6, "carry": 6, "hover": 6, "canvas": 5, "link": 4, "mark": 1,
 }  # fmt: skip
 _ACTIONS: dict[str, Action] = {
-    "tab": "click", "button": "click", "details": "click", "click": "click", "check": "check", "select": "select",
-    "slider": "slide", "type": "type", "drag": "drag", "carry": "carry", "hover": "hover", "mark": "hover",
+    "tab": "click", "button": "click", "details": "click", "click": "click", "check": "check",
+    "select": "select", "slider": "slide", "type": "type", "drag": "drag", "carry": "carry",
+    "hover": "hover", "mark": "hover",
 }  # fmt: skip
-START = re.compile(r"^\W*(start|play|begin|new game|launch|let'?s go|go)\b|\b(start|play) (the )?(game|now)\b", re.I)
-_PRESS_TO_START = re.compile(r"(press|hit|use)\s+(the\s+)?(space|enter|any key).{0,30}(start|begin|play|launch|serve)", re.I)
+START = re.compile(
+    r"^\W*(start|play|begin|new game|launch|let'?s go|go)\b|\b(start|play) (the )?(game|now)\b", re.I
+)
+_PRESS_TO_START = re.compile(
+    r"(press|hit|use)\s+(the\s+)?(space|enter|any key).{0,30}(start|begin|play|launch|serve)", re.I
+)
 _CLICK_TO_START = re.compile(r"(click|tap).{0,30}(start|begin|play)", re.I)
 _WEAK_NAME = re.compile(
-    r"\b(reset|clear|undo|redo|close|cancel|delete|remove|prev|previous|back|decrease|minus|log ?out|stop|pause|"
-    r"download|export|print|share|full ?screen|mute|sound|sign in with)\b|^[-−‹«<←×✕x]$",
+    r"\b(reset|clear|undo|redo|close|cancel|delete|remove|prev|previous|back|decrease|minus|log ?out|stop|"
+    r"pause|download|export|print|share|full ?screen|mute|sound|sign in with)\b|^[-−‹«<←×✕x]$",
     re.I,
 )
 _HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...], float], ...] = (
@@ -45,8 +50,11 @@ _HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...], float], ...] = (
     (re.compile(r"zoom|wheel|scroll", re.I), ("wheel",), 2),
 )
 _STOP = frozenset(
-    "the a an and or of to in on for with when that this its it is are be by as at from page user click clicking"
-    " clicked press pressing pressed button buttons shows show should must can into each every all one".split()
+    re.findall(
+        r"\w+",
+        "the a an and or of to in on for with when that this its it is are be by as at from page user click "
+        "clicking clicked press pressing pressed button shows show should must can into each every all one",
+    )
 )
 _ARROWS = (("ArrowLeft", "ArrowUp"), ("ArrowRight", "ArrowDown"), ("ArrowUp", "ArrowRight"))
 _LETTERS = (("a", "w"), ("d", "s"), ("w", "d"))
@@ -73,16 +81,21 @@ class Control:
     wheel: bool
     pointed: bool
     clicked: bool
+    double: bool
     nav: bool
     group: str
     form: str
+    near: bool
     required: bool
     submit: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One planned interaction. ``variant`` tells repeats on one control apart; ``opens`` marks what starts a game."""
+    """One planned interaction.
+
+    ``variant`` tells repeats on one control apart; ``opens`` marks what starts a game.
+    """
 
     action: Action
     kind: str
@@ -108,11 +121,12 @@ def read_controls(listing: Mapping[str, Any]) -> list[Control]:
 
 
 def plan(listing: Mapping[str, Any], case: Case, count: int) -> list[Step]:
-    """At most ``count`` steps, in the order in which to take them. Empty where there is nothing to operate."""
+    """At most ``count`` steps in the order in which to take them; empty where nothing can be operated."""
     controls = read_controls(listing)
     options = _of_controls(controls, case) + _of_keys(listing, controls, case)
     wanted = _wanted(case)
     options = [replace(option, score=_score(option, case, wanted)) for option in options]
+    options = _not_the_first(_without_idle_links(options, case))
     chosen: list[Step] = []
     left = list(options)
     while len(chosen) < count and left:
@@ -128,7 +142,7 @@ def plan(listing: Mapping[str, Any], case: Case, count: int) -> list[Step]:
 
 def _of_controls(controls: Sequence[Control], case: Case) -> list[Step]:
     usable = [c for c in controls if not c.disabled and c.link != "outside"]
-    forms = {c.form for c in usable if c.form and c.kind == "type"}
+    forms = {c.form for c in usable if c.form and (c.kind == "type" or c.type == "radio")}
     buttons = {c.form for c in usable if c.form in forms and c.submit}
     options = []
     for control in usable:
@@ -139,15 +153,31 @@ def _of_controls(controls: Sequence[Control], case: Case) -> list[Step]:
             script = control.link in ("nowhere", "missing") and control.clicked
             base = 6 if script else base if control.link == "section" else 3
             action: Action = "jump" if control.link == "section" else "link"
-            options.append(Step(action="click" if script else action, kind="link", score=base, control=control))
+            options.append(
+                Step(action="click" if script else action, kind="link", score=base, control=control)
+            )
         elif control.kind == "canvas":
             options += _of_canvas(control, case)
         else:
-            if control.form in buttons and control.kind in ("type", "check", "select", "slider"):
+            if (
+                control.form in buttons
+                and not control.near
+                and control.kind in ("type", "check", "select", "slider")
+            ):
                 base = 1  # part of the form, which is filled as a whole
-            opens = control.kind in ("button", "click") and case.category == "game" and bool(START.search(control.name))
+            opens = (
+                control.kind in ("button", "click")
+                and case.category == "game"
+                and bool(START.search(control.name))
+            )
             options.append(
-                Step(action=_ACTIONS[control.kind], kind=control.kind, score=base + 6 * opens, control=control, opens=opens)
+                Step(
+                    action=_ACTIONS[control.kind],
+                    kind=control.kind,
+                    score=base + 6 * opens,
+                    control=control,
+                    opens=opens,
+                )
             )
     return options
 
@@ -157,18 +187,25 @@ def _of_canvas(control: Control, case: Case) -> list[Step]:
         return []
     options = []
     if case.category == "3d" or control.dragged:
-        options.append(Step(action="drag", kind="drag", score=9 if case.category == "3d" else 6, control=control))
+        options.append(
+            Step(action="drag", kind="drag", score=9 if case.category == "3d" else 6, control=control)
+        )
     if control.wheel:
         options.append(Step(action="wheel", kind="wheel", score=5, control=control))
     if case.category == "dataviz" or control.pointed:
-        options.append(Step(action="hover", kind="hover", score=7 if case.category == "dataviz" else 4, control=control))
+        options.append(
+            Step(action="hover", kind="hover", score=7 if case.category == "dataviz" else 4, control=control)
+        )
     if control.clicked or (case.category == "game" and control.heard):
         options.append(Step(action="click", kind="canvas", score=6, control=control))
     return options
 
 
 def _of_keys(listing: Mapping[str, Any], controls: Sequence[Control], case: Case) -> list[Step]:
-    heard, said = listing["keys"], f"{listing['text']} {case.prompt} {' '.join(r.text for r in case.requirements)}"
+    heard, said = (
+        listing["keys"],
+        f"{listing['text']} {case.prompt} {' '.join(r.text for r in case.requirements)}",
+    )
     game = case.category == "game"
     target = next((c for c in controls if c.key == heard["target"]), None) if heard["target"] else None
     page_says = listing["text"]
@@ -182,6 +219,8 @@ def _of_keys(listing: Mapping[str, Any], controls: Sequence[Control], case: Case
     elif not (arrows or wasd or space) and any(c.kind == "canvas" for c in controls):
         arrows = space = True
     options = []
+    if heard["listens"] and re.search(r"press (any|a) ?key|any key", page_says, re.IGNORECASE):
+        options.append(Step(action="keys", kind="keys", score=6, keys=("a", "b")))
     sets = [(_ARROWS, 9.0 if game else 4.0, arrows), (_LETTERS, 5.0 if arrows else 9.0, wasd and game)]
     for sequences, score, there in sets:
         if there:
@@ -191,9 +230,20 @@ def _of_keys(listing: Mapping[str, Any], controls: Sequence[Control], case: Case
             ]
     enter = press is not None and "enter" in press.group(0).lower()
     if space or (press and not enter):
-        options.append(Step(action="keys", kind="keys", score=13 if press and not enter else 7, keys=(" ",), control=target, opens=bool(press and not enter)))
+        options.append(
+            Step(
+                action="keys",
+                kind="keys",
+                score=13 if press and not enter else 7,
+                keys=(" ",),
+                control=target,
+                opens=bool(press and not enter),
+            )
+        )
     if enter:
-        options.append(Step(action="keys", kind="keys", score=13, keys=("Enter",), control=target, opens=True))
+        options.append(
+            Step(action="keys", kind="keys", score=13, keys=("Enter",), control=target, opens=True)
+        )
     if game and _CLICK_TO_START.search(page_says):
         canvas = next((c for c in controls if c.kind == "canvas"), None)
         if canvas:
@@ -208,7 +258,11 @@ def _wanted(case: Case) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(w.rstrip("s") for w in re.findall(r"\w{2,}", text.lower()) if w not in _STOP)
+    return frozenset(
+        w.rstrip("s")
+        for w in re.findall(r"\w{2,}", text.lower())
+        if w.rstrip("s") not in _STOP and w not in _STOP
+    )
 
 
 def _score(step: Step, case: Case, wanted: tuple[frozenset[str], frozenset[str]]) -> float:
@@ -236,8 +290,32 @@ def _score(step: Step, case: Case, wanted: tuple[frozenset[str], frozenset[str]]
     return score
 
 
+def _without_idle_links(options: Sequence[Step], case: Case) -> list[Step]:
+    """Links that lead nowhere are left out where there is more to try and the case asks for no navigation."""
+    required = " ".join(r.text for r in case.requirements if r.kind == "behaviour")
+    others = [option for option in options if option.action != "link"]
+    if not others or re.search(r"\bnav|link|section|anchor|menu", required, re.IGNORECASE):
+        return list(options)
+    return others
+
+
+def _not_the_first(options: Sequence[Step]) -> list[Step]:
+    """The first of a row is often what is shown already (a tab, a colour, an open answer): a little less."""
+    rows: dict[str, int] = {}
+    for option in options:
+        if option.control and option.action == "click":
+            rows[option.control.group] = rows.get(option.control.group, 0) + 1
+    found, seen = [], set()
+    for option in options:
+        row = option.control.group if option.control and option.action == "click" else ""
+        first = bool(row) and rows[row] > 1 and row not in seen and not option.opens
+        seen.add(row)
+        found.append(replace(option, score=option.score - 0.4) if first else option)
+    return found
+
+
 def _worth(step: Step, chosen: Sequence[Step]) -> float:
-    """Score of a step beside those already chosen: the second of a row, of a kind, of a control counts less."""
+    """Score of a step beside those chosen: the second of a row, of a kind, of a control counts less."""
     worth = step.score
     for other in chosen:
         if step.kind == other.kind:
@@ -249,5 +327,5 @@ def _worth(step: Step, chosen: Sequence[Step]) -> float:
 
 
 def _again(step: Step, variant: int) -> Step:
-    keys = step.keys * (variant + 1) if len(step.keys) == 1 else tuple(reversed(step.keys))
+    keys = step.keys * (variant + 1) if len(step.keys) == 1 else step.keys[:: -1 if variant % 2 else 1]
     return replace(step, variant=variant, keys=keys, opens=False)

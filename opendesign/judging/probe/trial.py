@@ -1,15 +1,22 @@
-"""One page on trial: takes steps, and decides for each whether it earned its point."""
+"""One page on trial: takes the steps as a person would, then decides which of them earned their point.
+
+All steps are taken on one load of the page, live. A step whose changes no inert element could show is decided
+at once. For the others the page is loaded again, brought to where it stood before that step, and given the
+same input muted (see ``judging.change``). Where the muted step left the page as the live one did, the next
+control goes on from there, so a page with dead controls costs one more load, not three.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opendesign.judging.change import Change, Observer, PageLeft, beyond, earned, strength
+from opendesign.judging.change import Change, Manner, Observer, PageLeft, Unanswered, beyond, earned, strength
 from opendesign.judging.probe.actions import OutOfReach, perform
 from opendesign.judging.probe.plan import Step
 
 TIMED = ("keys", "drag", "wheel")
+_INERT = "nothing changed but what an inert element shows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,111 +30,157 @@ class Outcome:
     controlled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """A step in the page's history since it was loaded: enough to do it again."""
+@dataclass(slots=True)
+class _Taken:
+    """A step that was taken: how, what it changed, and its outcome once that is known.
+
+    ``timed``: the page ran on during the input. ``extended``: it was watched on for ``own_ms``.
+    """
 
     step: Step
-    muted: bool
-    timed: bool
-    extended: bool
+    timed: bool = False
+    extended: bool = False
+    own_ms: int = 0
+    live: tuple[Change, ...] = ()
+    outcome: Outcome | None = None
+
+    @property
+    def moving(self) -> bool:
+        return self.timed or self.extended
 
 
 class Trial:
-    """Steps on one page. The page is as a person left it after the step before, unless that blocks the next."""
+    """Call ``take`` for each step, then ``outcomes``. Both may raise ``Unanswered``."""
 
     def __init__(self, observer: Observer) -> None:
         self._see = observer
-        self._history: list[_Done] = []
-        self._restore = False
+        self._all: list[_Taken] = []
+        self._loads: list[list[_Taken]] = [[]]  # the steps taken on each load of the page
         self._repeatable: bool | None = None  # whether the page moves alike after each load; None: not tried
 
-    async def take(self, step: Step) -> Outcome:
-        """Do the step and judge it. May raise ``Unanswered``."""
+    async def take(self, step: Step) -> None:
+        """Do the step on the page as the steps before have left it, or on a fresh one where they block it."""
+        taken = _Taken(step)
+        self._all.append(taken)
         try:
-            if self._restore:
-                await self._replay()
-            return await self._take(step)
+            await self._take(taken)
         except PageLeft:
-            await self._start_over()
-            return Outcome(step, False, "went to another document")
+            taken.outcome = Outcome(step, False, "went to another document")
+            await self._load()
+        except Unanswered:
+            taken.outcome = Outcome(step, False, "the page stopped answering")
+            raise
 
-    async def _take(self, step: Step) -> Outcome:
-        timed = self._timed(step)
+    async def outcomes(self) -> list[Outcome]:
+        """What came of each step that was taken, in order."""
+        for load in self._loads:
+            await self._decide(load)
+        for taken in self._all:
+            if self._repeatable is False and taken.moving and taken.outcome and taken.outcome.controlled:
+                taken.outcome = Outcome(
+                    taken.step, False, "the page moves differently at each load", (), True
+                )
+        return self.known()
+
+    def known(self) -> list[Outcome]:
+        """The outcomes so far; a step that was not decided earns nothing."""
+        return [t.outcome or Outcome(t.step, False, "could not be decided") for t in self._all]
+
+    async def _take(self, taken: _Taken) -> None:
+        step = taken.step
+        self._set_time(taken)
         try:
-            live = await self._do(_Done(step, muted=False, timed=timed, extended=False))
+            live = await self._do(taken)
         except OutOfReach as first:
-            if not self._history:
-                return Outcome(step, False, f"the control is {first}")
-            await self._start_over()  # an earlier step put something in the way
+            if not self._loads[-1]:
+                taken.outcome = Outcome(step, False, f"the control is {first}")
+                return
+            await self._load()  # an earlier step put something in the way
+            self._set_time(taken)
             try:
-                live = await self._do(_Done(step, muted=False, timed=timed, extended=False))
+                live = await self._do(taken)
             except OutOfReach as second:
-                return Outcome(step, False, f"the control is {second}")
-        if not timed:
+                taken.outcome = Outcome(step, False, f"the control is {second}")
+                return
+        self._loads[-1].append(taken)
+        if not taken.timed:
             strong = earned(live, step.action, controlled=False)
             if strong:
-                self._history.append(_Done(step, False, False, False))
-                return Outcome(step, True, "changed the page", tuple(strong))
-        extended = not timed and self._see.moves_fast and step.action not in ("jump", "link")
-        if extended:
-            live = [*live, *await self._see.finish(own=True)]
-        if not timed and not extended and all(strength(c, step.action) == "none" for c in live):
-            self._history.append(_Done(step, False, timed, extended))
-            return Outcome(step, False, "nothing changed but what an inert element shows")
-        return await self._against_control(step, live, timed, extended)
+                taken.outcome = Outcome(step, True, "changed the page", tuple(strong))
+                return
+            if self._see.moves_fast and step.action not in ("jump", "link"):
+                taken.extended, taken.own_ms = True, self._see.window_ms
+                live = [*live, *await self._see.finish(own_ms=taken.own_ms)]
+            elif all(strength(change, step.action) == "none" for change in live):
+                taken.outcome = Outcome(step, False, _INERT)
+                return
+        taken.live = tuple(live)
 
-    async def _against_control(self, step: Step, live: list[Change], timed: bool, extended: bool) -> Outcome:
-        moving = timed or extended
-        control = await self._control(step, timed, extended)
-        found = earned(beyond(live, control, moving=moving), step.action, controlled=True)
-        if found and moving and self._repeatable is None:
-            again = await self._control(step, timed, extended)
-            self._repeatable = {(c.kind, c.key, c.after) for c in control} == {
-                (c.kind, c.key, c.after) for c in again
-            }
-        worked = bool(found) and not (moving and self._repeatable is False)
-        # The page now stands where the muted input left it.
-        self._history.append(_Done(step, muted=not (worked and step.opens), timed=timed, extended=extended))
-        self._restore = worked and step.opens
-        if worked:
-            return Outcome(step, True, "changed the page beyond the muted control", tuple(found), True)
-        if found:
-            return Outcome(step, False, "the page moves differently at each load", controlled=True)
-        return Outcome(step, False, "the muted control changed alike", controlled=True)
+    async def _decide(self, load: Sequence[_Taken]) -> None:
+        """Run the muted controls of the steps of one load that need one."""
+        at: int | None = None  # how many steps the page has behind it, as it stood then; None: load it anew
+        for index, taken in enumerate(load):
+            if taken.outcome is not None:
+                continue
+            at = await self._bring_to(load, index, at)
+            try:
+                control = await self._do(taken, muted=True)
+            except (OutOfReach, PageLeft):
+                control = []
+            found = earned(
+                beyond(taken.live, control, moving=taken.moving), taken.step.action, controlled=True
+            )
+            if found:
+                why = "changed the page beyond the muted control"
+                taken.outcome = Outcome(taken.step, True, why, tuple(found), True)
+                at = None
+            else:
+                taken.outcome = Outcome(taken.step, False, "the muted control changed alike", (), True)
+                at = index + 1
+        await self._prove(load)
 
-    async def _control(self, step: Step, timed: bool, extended: bool) -> list[Change]:
-        await self._replay()
-        try:
-            return await self._do(_Done(step, muted=True, timed=timed, extended=extended))
-        except OutOfReach:
-            return []
+    async def _prove(self, load: Sequence[_Taken]) -> None:
+        """Take one step of a moving page again: what differs without a cause proves nothing."""
+        for index, taken in enumerate(load):
+            worked = taken.outcome is not None and taken.outcome.worked and taken.outcome.controlled
+            if worked and taken.moving and self._repeatable is None:
+                await self._bring_to(load, index + 1, None)
 
-    async def _do(self, done: _Done) -> list[Change]:
-        await perform(self._see, done.step, muted=done.muted, timed=done.timed)
-        changes = await self._see.finish(own=done.timed)
-        if done.extended:
-            changes = [*changes, *await self._see.finish(own=True)]
+    async def _bring_to(self, load: Sequence[_Taken], index: int, at: int | None) -> int:
+        """Bring the page to where it stood before step ``index``, which may prove that it repeats."""
+        if at is None:
+            await self._see.fresh()
+            at = 0
+        for taken in load[at:index]:
+            outcome = taken.outcome
+            prove = self._repeatable is None and taken.moving and outcome is not None and outcome.worked
+            seen = await self._do(taken, again=not prove)
+            if prove:
+                self._repeatable = _values(seen) == _values(taken.live)
+        return index
+
+    async def _do(self, taken: _Taken, *, muted: bool = False, again: bool = False) -> list[Change]:
+        await perform(self._see, taken.step, Manner(muted=muted, timed=taken.timed, again=again))
+        changes = await self._see.finish(own_ms=taken.own_ms if taken.timed else 0)
+        if taken.extended:
+            changes = [*changes, *await self._see.finish(own_ms=taken.own_ms)]
         return changes
 
-    async def _replay(self) -> None:
-        """Bring a fresh load to where the page stood."""
+    async def _load(self) -> None:
         await self._see.fresh()
-        self._restore = False
-        for done in self._history:
-            await self._do(done)
+        self._loads.append([])
 
-    async def _start_over(self) -> None:
-        await self._see.fresh()
-        self._history.clear()
-        self._restore = False
-
-    def _timed(self, step: Step) -> bool:
-        """Whether the page must run during the input for it to show."""
+    def _set_time(self, taken: _Taken) -> None:
+        """Whether the page must run during the input for it to show, and how long after it."""
+        step = taken.step
         pictured = step.control is not None and step.control.kind == "canvas"
-        if step.action in TIMED:
-            return self._see.moves if step.action == "keys" else self._see.moves_fast
-        return pictured and self._see.moves_fast
+        moves = self._see.moves if step.action == "keys" else self._see.moves_fast
+        taken.timed = moves and (step.action in TIMED or pictured)
+        taken.own_ms = self._see.window_ms if taken.timed else 0
+
+
+def _values(changes: Sequence[Change]) -> set[tuple[str, str, str]]:
+    return {(change.kind, change.key, change.after) for change in changes}
 
 
 def unique(changes: Sequence[Change], most: int) -> list[Change]:
