@@ -55,7 +55,7 @@ async def attempt(
     settings: RenderSettings,
     *,
     alone: bool,
-    facts: bool = True,
+    bare: bool = False,
 ) -> Attempt:
     """Render one page. Never raises for what the page does."""
     from playwright.async_api import Error
@@ -67,7 +67,7 @@ async def attempt(
         # The guard is for the case that the driver itself no longer answers.
         with watchdog.guard(tree, settings.deadline_s + 2 * CLOSE_S):
             async with open_page(launched, gate, settings, live=False) as opened:
-                end, shot, detail = await _work(opened, tree, settings, alone=alone, facts=facts)
+                end, shot, detail = await _work(opened, tree, settings, alone=alone, bare=bare)
     except Error as error:
         shot, detail = None, detail or error.message.splitlines()[0]
         end = End.CRASH if end is End.DONE else end
@@ -84,16 +84,16 @@ async def attempt(
 
 
 async def _work(
-    opened: OpenPage, tree: ProcessTree, settings: RenderSettings, *, alone: bool, facts: bool
+    opened: OpenPage, tree: ProcessTree, settings: RenderSettings, *, alone: bool, bare: bool
 ) -> tuple[End, Shot | None, str]:
     from playwright.async_api import Error
 
-    work = asyncio.create_task(capture(opened, facts=facts))
+    work = asyncio.create_task(capture(opened, bare=bare))
     crash = asyncio.create_task(opened.crashed.wait())
     try:
         end = await _watch(work, crash, opened, tree, settings, alone=alone)
         if end is not End.DONE:
-            return end, None, ""
+            return end, None, "its process died" if end is End.CRASH else ""
         return End.DONE, work.result(), ""
     except Vanished as error:
         return End.RESTLESS, None, str(error)

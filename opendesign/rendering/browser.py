@@ -10,6 +10,7 @@ same pages with a third of the processor time):
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -95,14 +96,12 @@ def _playwrights_own() -> Iterator[BrowserFound]:
         folders.sort(
             key=lambda f: (f.name.endswith(f"-{wanted}"), int(f.name.rsplit("-", 1)[1])), reverse=True
         )
-        for folder in folders:
-            for program in programs:
-                for path in sorted(
-                    [*folder.glob(f"*/{program}"), *folder.glob(f"*/*.app/Contents/MacOS/{program}")]
-                ):
-                    if os.access(path, os.X_OK):
-                        kind: Kind = "chromium-headless-shell" if "shell" in prefix else "chromium"
-                        yield BrowserFound(path, kind, "playwright")
+        for folder, program in itertools.product(folders, programs):
+            inside = [*folder.glob(f"*/{program}"), *folder.glob(f"*/*.app/Contents/MacOS/{program}")]
+            for path in sorted(inside):
+                if os.access(path, os.X_OK):
+                    kind: Kind = "chromium-headless-shell" if "shell" in prefix else "chromium"
+                    yield BrowserFound(path, kind, "playwright")
 
 
 def _playwright_folder() -> Path | None:

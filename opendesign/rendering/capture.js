@@ -23,6 +23,7 @@ async (settings) => {
     notes.push(`load: the ${settings.event} event had not come after ${seconds(settings.load)}`);
   }
 
+  if (!settings.settle) return notes;
   const end = performance.now() + settings.settle;
   const left = () => end - performance.now();
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from opendesign.rendering.page import OpenPage, Vanished, script
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from opendesign.rendering.network import Gate
     from opendesign.types import RenderSettings
 
-__all__ = ["Shot", "capture", "settle", "take_picture"]
+__all__ = ["Shot", "capture", "load_and_settle", "settle", "take_picture"]
 
 _RELOADS = 3  # how often a page may load itself again while it is looked at
 THUMBNAIL_WIDTH = 480
@@ -23,10 +23,10 @@ THUMBNAIL_BYTES = 15_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shot:
-    """What was captured. ``width`` and ``height`` are the picture's, ``true_height`` the page's, CSS pixels."""
+    """What was captured, in CSS pixels: ``width``, ``height`` of the picture, ``true_height`` of the page."""
 
     picture: bytes
-    thumbnail: bytes
+    thumbnail: bytes | None
     facts: Facts | None
     width: int
     height: int
@@ -37,26 +37,29 @@ class Shot:
         return self.true_height > self.height
 
 
-async def capture(opened: OpenPage, *, facts: bool = True) -> Shot:
-    """Load the page, bring it to rest and take its picture.
+async def capture(opened: OpenPage, *, bare: bool = False) -> Shot:
+    """Load the page, bring it to rest and take its picture; ``bare``: load it and take its picture.
 
     Raises ``Vanished`` when the page cannot be kept from leaving.
     """
     settings = opened.settings
-    notes = await _load_and_settle(opened, settings.freeze)
-    # From here on the page stands still: what the facts say is what the picture shows.
-    await opened.cdp.send("Emulation.setScriptExecutionDisabled", {"value": True})
-    rest = await opened.look(script("rest.js"), {"freeze": settings.freeze})
-    true_height = int(rest["height"])
+    freeze = settings.freeze and not bare
+    notes = await load_and_settle(opened, freeze=freeze, bare=bare)
+    if not bare:
+        # From here on the page stands still: what the facts say is what the picture shows.
+        await opened.cdp.send("Emulation.setScriptExecutionDisabled", {"value": True})
+    true_height = int(await opened.look(script("rest.js"), {"freeze": freeze}))
     height = max(1, min(true_height, settings.max_height))
     if height < true_height:
         notes.append(f"height: {true_height} px, the picture was cut at {height} px")
     picture = await take_picture(opened, height)
-    thumbnail = asyncio.create_task(asyncio.to_thread(_thumbnail, picture, settings))
-    try:
-        measured = await _facts(opened, notes, picture) if facts else None
-    finally:
-        small = await thumbnail
+    small, measured = None, None
+    if not bare:
+        thumbnail = asyncio.create_task(asyncio.to_thread(_thumbnail, picture, settings))
+        try:
+            measured = await _facts(opened, notes, picture)
+        finally:
+            small = await thumbnail
     return Shot(
         picture=picture,
         thumbnail=small,
@@ -67,18 +70,32 @@ async def capture(opened: OpenPage, *, facts: bool = True) -> Shot:
     )
 
 
-async def settle(opened: OpenPage, *, freeze: bool) -> list[str]:
+async def settle(opened: OpenPage, *, freeze: bool, bare: bool = False) -> list[str]:
     """Wait, within bounds, until the loaded page is quiet. Returns notes on waits that ran out."""
     settings = opened.settings
     argument = {
         "event": settings.wait_until,
         "load": settings.load_s * 1000,
-        "settle": settings.settle_s * 1000,
-        "scroll": settings.scroll,
+        "settle": 0 if bare else settings.settle_s * 1000,
+        "scroll": settings.scroll and not bare,
         "freeze": freeze,
         "maxHeight": settings.max_height,
     }
-    notes = await _idle(opened.gate, settings.idle_s) if settings.idle_s else []
+    gate = opened.gate
+    notes = []
+    if settings.idle_s and not await _idle(gate, settings.idle_s, quiet_s=0.5):
+        notes = [f"network: not idle after {settings.idle_s:g} s"]
+    notes += await _look(opened, argument)
+    if not bare and gate.busy:
+        # Something is still being fetched, and the page may change when it comes.
+        if not await _idle(gate, settings.settle_s, quiet_s=0.1):
+            return [*notes, f"network: still fetching after {settings.settle_s:g} s"]
+        notes += await _look(opened, argument | {"scroll": False})
+    return list(dict.fromkeys(notes))
+
+
+async def _look(opened: OpenPage, argument: dict[str, Any]) -> list[str]:
+    notes: list[str] = []
     for _ in range(_RELOADS):
         try:
             return [*notes, *await opened.look(script("capture.js"), argument)]
@@ -89,49 +106,52 @@ async def settle(opened: OpenPage, *, freeze: bool) -> list[str]:
 
 async def take_picture(opened: OpenPage, height: int) -> bytes:
     """PNG of the page from its top, ``height`` CSS pixels tall, the viewport left as it is."""
+    settings = opened.settings
+    clip = {"x": 0, "y": 0, "width": settings.width, "height": height, "scale": settings.scale}
     answer = await opened.cdp.send(
         "Page.captureScreenshot",
-        {
-            "format": "png",
-            "optimizeForSpeed": True,
-            "captureBeyondViewport": True,
-            "clip": {"x": 0, "y": 0, "width": opened.settings.width, "height": height, "scale": 1},
-        },
+        {"format": "png", "optimizeForSpeed": True, "captureBeyondViewport": True, "clip": clip},
     )
     return base64.b64decode(answer["data"])
 
 
-async def _load_and_settle(opened: OpenPage, freeze: bool) -> list[str]:
+async def load_and_settle(opened: OpenPage, *, freeze: bool, bare: bool = False) -> list[str]:
+    """Open the document and bring it to rest; keep it from leaving where it would. Returns notes."""
     await opened.load()
     try:
-        notes = await settle(opened, freeze=freeze)
+        notes = await settle(opened, freeze=freeze, bare=bare)
         if opened.page.url.split("?")[0].split("#")[0] == opened.gate.url:
             return notes
     except Vanished:
         pass
     # It went where the proxy cannot keep it from going (about:blank, blob:), or loads itself for ever.
     await opened.load(stay=True)
-    return [*await settle(opened, freeze=freeze), "navigation: the page tried to leave and was kept"]
+    return [
+        *await settle(opened, freeze=freeze, bare=bare),
+        "navigation: the page tried to leave and was kept",
+    ]
 
 
-async def _idle(gate: Gate, seconds: float) -> list[str]:
-    """Wait until nothing has been asked for during half a second, at most ``seconds``."""
+async def _idle(gate: Gate, seconds: float, *, quiet_s: float) -> bool:
+    """Wait until nothing has been asked for during ``quiet_s``; False when that took over ``seconds``."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     asked, since = gate.asked, loop.time()
     while loop.time() < end:
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.03)
         if gate.busy or gate.asked != asked:
             asked, since = gate.asked, loop.time()
-        elif loop.time() - since >= 0.5:
-            return []
-    return [f"network: not idle after {seconds:g} s"]
+        elif loop.time() - since >= quiet_s:
+            return True
+    return False
 
 
 async def _facts(opened: OpenPage, notes: list[str], picture: bytes) -> Facts:
     from opendesign.rendering import facts
 
     events = opened.events
+    if opened.settings.scale != 1:
+        picture = await asyncio.to_thread(_in_css_pixels, picture, opened.settings.scale)
     return await facts.collect(
         opened.page,
         opened.cdp,
@@ -153,6 +173,19 @@ async def _facts(opened: OpenPage, notes: list[str], picture: bytes) -> Facts:
         notes=notes,
         picture=picture,
     )
+
+
+def _in_css_pixels(picture: bytes, scale: float) -> bytes:
+    """The picture with one pixel a CSS pixel, as the facts are."""
+    import io
+
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    with Image.open(io.BytesIO(picture)) as whole:
+        size = (round(whole.width / scale), round(whole.height / scale))
+        whole.resize(size, Image.Resampling.BOX).save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()
 
 
 def _thumbnail(picture: bytes, settings: RenderSettings) -> bytes:

@@ -9,7 +9,7 @@
   const next = read(Node.prototype, "nextSibling"), parentOf = read(Node.prototype, "parentNode");
   const content = read(Node.prototype, "textContent"), rootOf = call(Node.prototype, "getRootNode");
   const tagOf = read(Element.prototype, "localName"), shadowOf = read(Element.prototype, "shadowRoot");
-  const before = read(Element.prototype, "previousElementSibling"), attr = call(Element.prototype, "getAttribute");
+  const attr = call(Element.prototype, "getAttribute");
   const rectOf = call(Element.prototype, "getBoundingClientRect"), closest = call(Element.prototype, "closest");
   const scrollWidth = read(Element.prototype, "scrollWidth"), clientWidth = read(Element.prototype, "clientWidth");
   const clientLeft = read(Element.prototype, "clientLeft"), clientTop = read(Element.prototype, "clientTop");
@@ -98,6 +98,15 @@
     const id = attr(el, "id"), cls = squeeze(attr(el, "class")).split(" ")[0];
     return (tagOf(el) + (id ? "#" + id : cls ? "." + cls : "")).slice(0, 60);
   };
+  const numbered = new WeakSet(), numbers = new WeakMap(); // parents whose children are numbered, and the numbers
+  const nth = (el, up) => {
+    if (up && !numbered.has(up)) {
+      const counts = new Map();
+      for (let n = first(up); n; n = next(n)) if (type(n) === 1) { const k = (counts.get(tagOf(n)) || 0) + 1; counts.set(tagOf(n), k); numbers.set(n, k); }
+      numbered.add(up);
+    }
+    return numbers.get(el) || 1;
+  };
   const selector = (el) => {
     const parts = [];
     for (let at = el, n = 0; at && type(at) === 1 && n < 200; n++) {
@@ -105,9 +114,7 @@
       if (id && id.length < 80 && findAll(scope, "#" + CSS.escape(id)).length === 1) { parts.unshift("#" + CSS.escape(id)); at = scope; }
       else {
         const tag = tagOf(at);
-        let nth = 1;
-        for (let s = before(at); s; s = before(s)) if (tagOf(s) === tag) nth++;
-        parts.unshift(up && type(up) === 9 ? tag : `${CSS.escape(tag)}:nth-of-type(${nth})`);
+        parts.unshift(up && type(up) === 9 ? tag : `${CSS.escape(tag)}:nth-of-type(${nth(at, up)})`);
         at = up;
       }
       if (at && type(at) === 11 && at.host) { parts.unshift(">>"); at = at.host; }
@@ -136,8 +143,13 @@
   const out = { texts: [], interactive: [], images: [], canvases: [], svgs: [], blocks: [], headings: [], landmarks: [], overlaps: [], overflowing: [] };
   const lines = []; // of text: rectangle and index of its text box
   const probes = []; // points to be hit-tested: page coordinates and what to do with what is there
-  let shown = "", shownLength = 0, hidden = "", backgrounds = 0, visited = 0, stopped = false;
-  const hide = (text) => { if (hidden.length < limits.text) hidden += (hidden ? "\n" : "") + text.slice(0, limits.text - hidden.length); };
+  let shown = "", shownLength = 0, hidden = "", backgrounds = 0, visited = 0, stopped = false, late = false;
+  const hide = (text) => { if (hidden.length < limits.text) hidden = (hidden + (hidden ? "\n" : "") + text).slice(0, limits.text); };
+  const show = (text) => {
+    shownLength += text.length;
+    if (shown.length < limits.text) shown = (shown + (shown ? "\n" : "") + text).slice(0, limits.text);
+  };
+  const NONE = { l: 0, t: 0, r: 0, b: 0 };
   const ALL = { l: -1e9, t: -1e9, r: 1e9, b: 1e9 };
   const inside = (r, c) => Math.max(0, Math.min(r.r, c.r) - Math.max(r.l, c.l)) * Math.max(0, Math.min(r.b, c.b) - Math.max(r.t, c.t));
   const meet = (a, b) => ({ l: Math.max(a.l, b.l), t: Math.max(a.t, b.t), r: Math.min(a.r, b.r), b: Math.min(a.b, b.b) });
@@ -170,6 +182,7 @@
     if (st.opacity !== "1") d.opacity = c.opacity * +st.opacity;
     if (position === "fixed") { d.clip = ALL; d.scroll = ALL; d.fixed = true; }
     else if (position === "absolute") { d.clip = c.heldClip; d.scroll = c.heldScroll; }
+    if (/^rect\((\d)px, \1px, \1px, \1px\)$/.test(st.clip) || /^inset\((50|100)%\)$/.test(st.clipPath)) d.clip = d.heldClip = NONE; // for screen readers only
     const shown_ = d.seen && d.opacity > 0.05;
 
     const fill = colour(st.backgroundColor), image = st.backgroundImage;
@@ -244,7 +257,7 @@
 
   const addImage = (el, r, d, visible) => {
     if (!d.seen || full(out.images, "images")) return;
-    const source = String(el.currentSrc || el.src || "").slice(0, 500), natural = [el.naturalWidth, el.naturalHeight];
+    const source = String(el.currentSrc || el.src || "").slice(0, limits.address), natural = [el.naturalWidth, el.naturalHeight];
     const broken = el.complete && natural[0] === 0 && (attr(el, "src") !== null || attr(el, "srcset") !== null);
     if (!visible && !broken) return;
     const alt = attr(el, "alt"), role = attr(el, "role");
@@ -311,7 +324,8 @@
     if (!/^#[\w-]/.test(href) || attr(el, "onclick") !== null || href === "#top") return false;
     let id = href.slice(1);
     try { id = decodeURIComponent(id); } catch { /* as it is written */ }
-    return !find(rootOf(el), `[id="${CSS.escape(id)}"], a[name="${CSS.escape(id)}"]`);
+    const scope = rootOf(el), proto = type(scope) === 9 ? Document : DocumentFragment;
+    return !proto.prototype.getElementById.call(scope, id) && !find(scope, `a[name="${CSS.escape(id)}"]`);
   };
   const up = (node) => parentOf(node) || node.host || null;
   const within = (node, ancestor) => { for (let n = node; n; n = up(n)) if (n === ancestor) return true; return false; };
@@ -324,12 +338,13 @@
     if (!spoken) return;
     const st = d.st;
     if (d.dead || !d.seen) { hide(spoken); return; }
+    if (full(out.texts, "texts")) { show(spoken); return; } // no box, but it counts as text of the page
     const rects = [];
     for (const node of nodes) {
       ranger.selectNodeContents(node);
       for (const q of ranger.getClientRects()) if (q.width > 0.5 && q.height > 0.5 && rects.length < 200) rects.push(place(q, d));
     }
-    if (!rects.length || full(out.texts, "texts")) { hide(spoken); return; }
+    if (!rects.length) { hide(spoken); return; }
     const size = parseFloat(st.fontSize) || 0;
     const page = { l: 0, t: 0, r: 1e9, b: 1e9 };
     let area = 0, open = 0, reach = 0, there = 0, short = false;
@@ -359,8 +374,7 @@
     const index = out.texts.push(item) - 1;
     if (why) { hide(spoken); return; }
     if (d.block >= 0) out.blocks[d.block].text += spoken.length;
-    shownLength += spoken.length;
-    if (shown.length < limits.text) shown += (shown ? "\n" : "") + spoken.slice(0, limits.text - shown.length);
+    show(spoken);
     for (const q of kept.slice(0, 40)) if (lines.length < 3000) lines.push({ ...q, index, el });
     const q = kept[0];
     if (!q) return;
@@ -389,7 +403,8 @@
     const stack = [[start, context]], rangers = new Map();
     while (stack.length) {
       const [el, c] = stack.pop();
-      if (++visited > limits.nodes || (visited % 64 === 0 && performance.now() - started > limits.milliseconds)) { stopped = true; return; }
+      late = visited % 64 === 0 && performance.now() - started > limits.milliseconds;
+      if (late || ++visited > limits.nodes) { stopped = true; return; }
       const d = attempt("an element", () => element(el, c), null);
       if (!d) continue;
       const tag = tagOf(el);
@@ -436,10 +451,11 @@
     return found;
   };
   const hitTests = () => {
-    const limit = started + 2 * limits.milliseconds;
+    const limit = performance.now() + limits.milliseconds;
     const here = probes.filter((p) => p.fixed || (p.y >= sy && p.y < sy + vh)), rest = probes.filter((p) => !here.includes(p)).sort((a, b) => a.y - b.y);
     for (const p of here) p.run(hitter(sx, sy));
-    for (let i = 0, n = 0; i < rest.length && n < limits.scrolls && performance.now() < limit; n++) {
+    for (let i = 0, n = 0; i < rest.length && n < limits.scrolls; n++) {
+      if (performance.now() > limit) { late = true; break; }
       scrollTo({ left: 0, top: rest[i].y - vh * 0.3, behavior: "instant" });
       const from = scrollY, hit = hitter(scrollX, from), last = Math.max(rest[i].y, from + vh * 0.7);
       for (; i < rest.length && rest[i].y <= last; i++) attempt("a hit test", () => rest[i].run(hit));
@@ -456,7 +472,7 @@
       for (const a of live) {
         if (a.index === b.index) continue;
         const w = Math.min(a.r, b.r) - Math.max(a.l, b.l), h = Math.min(a.b, b.b) - Math.max(a.t, b.t);
-        if (w < 4 || h < 0.33 * Math.min(a.b - a.t, b.b - b.t)) continue;
+        if (w < 4 || h < 0.2 * Math.min(a.b - a.t, b.b - b.t)) continue;
         const key = Math.min(a.index, b.index) + " " + Math.max(a.index, b.index);
         const was = pairs.get(key) || { area: 0, small: 0 };
         pairs.set(key, { area: was.area + w * h, small: Math.max(was.small, Math.min((a.r - a.l) * (a.b - a.t), (b.r - b.l) * (b.b - b.t))) });
@@ -503,5 +519,5 @@
     out.overflowing = page.overflow > 0 ? out.overflowing.slice(0, limits.overflowing) : [];
   }
   function clientHeightOf(el) { return Element.prototype.__lookupGetter__("clientHeight").call(el); }
-  return JSON.stringify({ ...page, ...out, text: well(shown), text_length: shownLength, hidden_text: well(hidden), background_images: backgrounds, fonts_missing: [...missing].slice(0, 20).map(well), notes: notes.slice(0, 30) });
+  return JSON.stringify({ ...page, ...out, complete: !late, text: well(shown), text_length: shownLength, hidden_text: well(hidden), background_images: backgrounds, fonts_missing: [...missing].slice(0, 20).map(well), notes: notes.slice(0, 30) });
 }

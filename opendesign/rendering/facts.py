@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 SCHEMA = 1
 #: Bounds of one collection: what is over them is left out, and a note says so.
 LIMITS: Mapping[str, int] = {
-    "nodes": 20_000,  # DOM nodes visited
-    "milliseconds": 1_500,  # of the walk
+    "nodes": 10_000,  # DOM nodes visited
+    "milliseconds": 6_000,  # of the walk, and again of the hit tests
     "text": 20_000,  # characters of visible text, and of hidden text
-    "excerpt": 200,  # characters of one text box, name or address
+    "excerpt": 200,  # characters of one text box or name
+    "address": 500,  # characters of a picture's address
     "texts": 800,
     "blocks": 800,
     "interactive": 300,
@@ -39,7 +40,7 @@ LIMITS: Mapping[str, int] = {
     "overflowing": 20,
     "scrolls": 60,  # positions from which hit tests are made
 }
-EVALUATE_MS = 6_000  # the browser ends the script after this long
+EVALUATE_MS = 15_000  # the browser ends the script after this long
 _SAME_COLOUR = 4  # channels; text this close to its background cannot be seen
 _MESSAGES = 50  # dialogs and script errors kept
 _REQUESTS = 300
@@ -265,6 +266,7 @@ class Facts:
 
     schema: int = SCHEMA
     collected: bool  # False: the script could not run, and only the picture's part is there
+    complete: bool  # False: it ran out of time, so that another run may find more
     width: float  # true size of the page
     height: float
     viewport: tuple[float, float]
@@ -385,7 +387,8 @@ def _script() -> str:
 
 def _facts(raw: Mapping[str, Any], **known: Any) -> Facts:
     """Facts from what the script returned; whatever is not there has its empty value."""
-    placeholders = {request.url for request in known["requests"] if request.outcome == "placeholder"}
+    size = LIMITS["address"]
+    placeholders = {r.url[:size] for r in known["requests"] if r.outcome == "placeholder"}
     facts = _decode(Facts, {**_EMPTY, **raw, "collected": bool(raw)})
     images = tuple(replace(i, placeholder=True) if i.source in placeholders else i for i in facts.images)
     return replace(facts, images=images, **known)
@@ -417,7 +420,7 @@ _EMPTY: Mapping[str, Any] = {
     **dict.fromkeys(("texts", "interactive", "images", "canvases", "svgs", "blocks", "headings"), ()),
     **dict.fromkeys(("landmarks", "overlaps", "overflowing", "fonts_missing", "dialogs", "requests"), ()),
     **{"script_errors": (), "notes": (), "viewport": (0, 0), "quirks": False, "meta_viewport": False},
-    **{"picture": None, "popups": 0, "downloads": 0},
+    **{"picture": None, "popups": 0, "downloads": 0, "complete": False},
 }
 
 

@@ -38,7 +38,8 @@ ARGUMENTS = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--dns-prefetch-disable",
     "--disable-quic",
-    "--use-angle=swiftshader",
+    # Drawing on the processor: SwiftShader as the compositor costs three times as much, and its pixels vary.
+    "--disable-gpu-compositing",
     "--enable-unsafe-swiftshader",
     "--font-render-hinting=none",
     "--disable-lcd-text",
@@ -140,7 +141,8 @@ class Launcher:
                 'for a in "$@"; do case "$a" in --user-data-dir=*) '
                 f'chown -R {owner} "${{a#--user-data-dir=}}";; esac; done'
             )
-            target = f"setpriv --reuid {entry.pw_uid} --regid {entry.pw_gid} --clear-groups --no-new-privs -- {target}"
+            as_user = f"--reuid {entry.pw_uid} --regid {entry.pw_gid} --clear-groups --no-new-privs"
+            target = f"setpriv {as_user} -- {target}"
         lines.append(f'exec {target} "$@"')
         script = self._folder / ("as-" + (user or "self"))
         script = script.with_name(f"{script.name}-{self._count}")

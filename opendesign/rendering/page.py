@@ -29,6 +29,7 @@ SEED = 20_260_115
 _REPORT = "__opendesign_report__"
 _KEPT = 50  # dialogs, errors, popups kept for one page
 CLOSE_S = 5.0
+_GONE = ("context", "navigated", "No frame", "Promise was collected")  # in the driver's words
 
 
 class Vanished(Exception):
@@ -72,6 +73,14 @@ class OpenPage:
             await self.page.add_init_script(_STAY)
         answer = await self.cdp.send("Page.navigate", {"url": self.gate.url})
         self.frame = answer["frameId"]
+        await self.forget_history()
+
+    async def forget_history(self) -> None:
+        """Leave nothing behind the page that it could go back to. Too early, the browser may say no."""
+        from playwright.async_api import Error
+
+        with contextlib.suppress(Error):
+            await self.cdp.send("Page.resetNavigationHistory")
 
     async def look(self, source: str, argument: Mapping[str, Any]) -> Any:
         """The value of a script (a function of ``argument``) in a world the page cannot reach.
@@ -94,9 +103,7 @@ class OpenPage:
                 },
             )
         except Error as error:
-            if any(
-                sign in str(error) for sign in ("context", "navigated", "No frame", "Promise was collected")
-            ):
+            if any(sign in str(error) for sign in _GONE):
                 raise Vanished from error
             raise
         if "exceptionDetails" in reply:
@@ -153,6 +160,7 @@ async def open_page(
         # Sent together: they are answered in order.
         await asyncio.gather(
             cdp.send("Runtime.addBinding", {"name": _REPORT}),
+            cdp.send("Runtime.enable"),
             context.add_init_script(f"({script('init.js')})({json.dumps(values)})"),
         )
         yield opened
@@ -179,6 +187,7 @@ if (globalThis.navigation && window === top) {
   navigation.addEventListener("navigate", (event) => {
     if (event.cancelable && !event.hashChange && !event.destination.sameDocument) stay.call(event);
   });
+  for (const name of ["back", "forward", "go"]) History.prototype[name] = () => {};
 }
 """
 

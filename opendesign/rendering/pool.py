@@ -1,4 +1,4 @@
-"""Browsers for many pages: one at a time is filled, recycled by drain and replace; one alone for a suspect."""
+"""Browsers for many pages: one is filled at a time, then drained and replaced; one alone for a suspect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GROWN_MB = 400.0
 
 
 def default_pages_at_once() -> int:
-    """One more than the processors we may use: a page that waits for the network leaves its share to another."""
+    """One more than the processors we may use: a page that waits for the network leaves room for another."""
     try:
         cores: float = len(os.sched_getaffinity(0))
     except AttributeError:
@@ -43,7 +43,7 @@ class _Host:
 
 
 class Pool:
-    """Hands out browsers. Pages of one browser are in contexts of their own and see nothing of one another."""
+    """Hands out browsers. Pages of one browser are in contexts of their own and see nothing of each other."""
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from opendesign.errors import UsageError, failed
 from opendesign.rendering.attempt import Attempt, End, attempt
 from opendesign.rendering.browser import BrowserFound, find_browser
 from opendesign.rendering.fonts import font_set
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Renderer", "Rendering"]
 
-#: An allowed host that could not be reached: the page is not what its author made, through no fault of theirs.
-_UNREACHED = ("unreachable", "dns", "timeout", "tls", "connection")
+#: An allowed host gave no answer: the page is not what its author made, through no fault of theirs.
+_UNREACHED = ("unreachable", "timeout", "bad_certificate", "broken_answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +78,11 @@ class Renderer:
         self.settings = settings
         self.pages_at_once = pages_at_once or default_pages_at_once()
         self.sessions_at_once = sessions_at_once or self.pages_at_once
-        self.engine = ""
-        self.fonts = ""
+        self.engine = ""  # "chromium-headless-shell 150.0.7871.100"
+        self.fonts = ""  # the set of fonts, see ``fonts.font_set``
         self.sandboxed = False
-        self.sandbox_problem = ""
+        self.sandbox_problem = ""  # why there is no sandbox, for a person
+        self.browser_user = ""
         self._browser = browser
         self._cache = cache
         self._given_network = network
@@ -100,6 +102,7 @@ class Renderer:
         from opendesign.rendering.watchdog import Watchdog
 
         found = find_browser(self._browser)
+        self.fonts = await asyncio.to_thread(font_set)
         async with AsyncExitStack() as stack:
             network = self._given_network or PageNetwork(
                 policy=self.settings.network, hosts=self.settings.hosts, cache=self._cache
@@ -125,31 +128,26 @@ class Renderer:
         """Start the first browser, to know what draws the pages."""
         async with self._pool.shared() as launched:
             self.engine = f"{found.kind} {launched.browser.version}"
-            self.fonts = await asyncio.to_thread(font_set)
-            self.sandboxed = launched.sandboxed
+            self.sandboxed, self.browser_user = launched.sandboxed, launched.user
             self.sandbox_problem = launcher.sandbox_problem
 
-    async def render(self, document: str, *, facts: bool = True) -> Rendering:
+    async def render(self, document: str, *, bare: bool = False) -> Rendering:
         """Picture and facts of a document. Never raises for the page's own fault: see ``Rendering.failure``.
+
+        ``bare`` takes the picture alone, as soon as the page is loaded: for measuring what the rest costs.
 
         A page that does not come to its end among others is tried once more in a browser of its own, where
         processor time and memory are its own; what happens there decides.
         """
         data = document.encode("utf-8", "replace")
-        started = time.monotonic()
         async with self._pages:
-            waited = time.monotonic() - started
-            async with self._pool.shared() as launched, self._gate(data) as gate:
-                first = last = await self._attempt(launched, gate, alone=False, facts=facts)
-            if first.end is not End.DONE:
-                before = _machine()
-                async with self._pool.alone() as launched, self._gate(data) as gate:
-                    last = await self._attempt(launched, gate, alone=True, facts=facts)
-                failure = self._failure(first, last, overloaded=_overloaded(before, last))
-            else:
-                failure = None
+            started = time.monotonic()
+            try:
+                first, last, failure, gate = await self._twice(data, bare=bare)
+            except UsageError as error:  # a browser started when we began, and does not any more
+                return Rendering(failure=Failure(reason="browser_crash", detail=str(error)))
         varies: dict[str, Any] = {
-            "seconds": round(time.monotonic() - started - waited, 3),
+            "seconds": round(time.monotonic() - started, 3),
             "from_cache": gate.from_cache,
             "attempts": 1 if last is first else 2,
         }
@@ -157,16 +155,35 @@ class Renderer:
             varies |= {"first_attempt": first.end.value, "cpu_s": round(last.cpu_s, 2)}
         return self._rendering(last, failure, gate.requests, varies)
 
+    async def _twice(self, data: bytes, *, bare: bool) -> tuple[Attempt, Attempt, Failure | None, Gate]:
+        """The first and the last try (the same one where that was enough), and what they mean."""
+        async with self._pool.shared() as launched, self._gate(data) as gate:
+            first = await self._attempt(launched, gate, alone=False, bare=bare)
+        if first.end is End.DONE:
+            return first, first, None, gate
+        before = _machine()
+        async with self._pool.alone() as launched, self._gate(data) as gate:
+            last = await self._attempt(launched, gate, alone=True, bare=bare)
+        return first, last, self._failure(first, last, overloaded=_overloaded(before, last)), gate
+
     @contextlib.asynccontextmanager
     async def session(self, document: str) -> AsyncIterator[Session]:
-        """The document as a live page, loaded and settled. Raises ``PageHung``, then and later."""
-        data = document.encode("utf-8", "replace")
-        async with self._sessions, self._pool.shared() as launched, self._gate(data) as gate:
-            async with live_page(launched, self._watchdog, gate, self.settings) as session:
-                yield session
+        """The document as a live page, loaded and settled. Raises ``PageHung``, then and later.
 
-    async def _attempt(self, launched: Launched, gate: Gate, *, alone: bool, facts: bool) -> Attempt:
-        return await attempt(launched, self._watchdog, gate, self.settings, alone=alone, facts=facts)
+        Raises ``Failed`` (``browser_crash``) when no browser can be started any more.
+        """
+        data = document.encode("utf-8", "replace")
+        async with self._sessions, AsyncExitStack() as stack:
+            try:
+                launched = await stack.enter_async_context(self._pool.shared())
+            except UsageError as error:
+                raise failed("browser_crash", str(error)) from error
+            gate = await stack.enter_async_context(self._gate(data))
+            page = live_page(launched, self._watchdog, gate, self.settings)
+            yield await stack.enter_async_context(page)
+
+    async def _attempt(self, launched: Launched, gate: Gate, *, alone: bool, bare: bool) -> Attempt:
+        return await attempt(launched, self._watchdog, gate, self.settings, alone=alone, bare=bare)
 
     @contextlib.asynccontextmanager
     async def _gate(self, data: bytes) -> AsyncIterator[Gate]:
@@ -199,7 +216,7 @@ class Renderer:
     def _rendering(
         self, last: Attempt, failure: Failure | None, requests: tuple[Request, ...], varies: Mapping[str, Any]
     ) -> Rendering:
-        counts = dict(sorted(Counter(request.outcome for request in requests).items()))
+        counts = dict(sorted(Counter(str(request.outcome) for request in requests).items()))
         resources = {one.url: one.digest for one in requests if one.digest is not None}
         shot = last.shot
         if shot is None:

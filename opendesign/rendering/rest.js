@@ -1,4 +1,5 @@
 // The last look before the picture, when the page's own scripts have been stopped. Same world as capture.js.
+// Returns the page's height in CSS pixels.
 (freeze) => {
   if (freeze && globalThis.__rest) __rest();
   const focused = document.activeElement;
@@ -8,10 +9,5 @@
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   }
   const root = document.scrollingElement || document.documentElement;
-  return {
-    url: location.href,
-    type: document.contentType,
-    width: root ? root.scrollWidth : 0,
-    height: Math.max(root ? root.scrollHeight : 0, innerHeight),
-  };
+  return Math.max(root ? root.scrollHeight : 0, innerHeight);
 }

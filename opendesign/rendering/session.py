@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable
 from typing import TYPE_CHECKING, TypeVar
 
 from opendesign.errors import OpenDesignError
-from opendesign.rendering.capture import settle
+from opendesign.rendering.capture import load_and_settle
 from opendesign.rendering.page import Events, OpenPage, Vanished, open_page, script
 
 if TYPE_CHECKING:
@@ -74,8 +74,14 @@ class Session:
         """Whether the page's process has died or its context was closed."""
         return self._opened.crashed.is_set()
 
+    async def answers(self) -> bool:
+        """Whether the page still answers; False marks the session as hung."""
+        answered = await self._opened.answers(SILENT_S)
+        self.hung = self.hung or self.crashed or not answered
+        return not self.hung
+
     async def call(self, awaitable: Awaitable[_T], seconds: float = CALL_S) -> _T:
-        """The value of one call of the driver. Raises ``PageHung`` when it takes longer or the page is gone."""
+        """The value of one call of the driver. Raises ``PageHung`` when it takes longer or the page died."""
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as DriverTimeout
 
@@ -83,9 +89,8 @@ class Session:
             return await asyncio.wait_for(awaitable, seconds)
         except DriverTimeout:
             # An element that cannot be clicked, or a page that no longer answers?
-            if await self._opened.answers(SILENT_S):
+            if await self.answers():
                 raise
-            self.hung = True
             raise PageHung("The page stopped answering.") from None
         except TimeoutError as error:
             self.hung = True
@@ -133,7 +138,7 @@ async def live_page(
                     await session.call(_arrive(opened), settings.deadline_s)
                     yield session
                 except DriverTimeout:
-                    session.hung = session.hung or not await opened.answers(SILENT_S)
+                    await session.answers()
                     raise
                 finally:
                     guard.cancel()
@@ -147,20 +152,14 @@ async def live_page(
 
 
 async def _arrive(opened: OpenPage) -> None:
-    await opened.load()
-    with contextlib.suppress(Vanished):
-        await settle(opened, freeze=False)
-        if opened.page.url.split("?")[0].split("#")[0] == opened.gate.url:
-            return
-    await opened.load(stay=True)
-    await settle(opened, freeze=False)
+    await load_and_settle(opened, freeze=False)
+    await opened.forget_history()
 
 
 async def _keep_watch(session: Session, opened: OpenPage) -> None:
     """Close the page when it falls silent: every call that waits for it then ends with an error."""
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
-        if opened.crashed.is_set() or not await opened.answers(SILENT_S):
-            session.hung = True
+        if not await session.answers():
             await opened.context.close()
             return

@@ -106,7 +106,7 @@ class ProcessTree:
             return sum(seen.rss_mb for seen in self._seen.values() if seen.kind != "renderer")
 
     def busiest_renderer(self) -> float:
-        """Share of one core that the busiest renderer used over the last ``WINDOW_S``; 0 when not known yet."""
+        """Share of a core that the busiest renderer used over the last ``WINDOW_S``; 0 when not known yet."""
         with self._lock:
             rates = [0.0]
             for seen in self._seen.values():

@@ -47,7 +47,7 @@ async def judge(case: Case, artifact: Artifact, card: Card, page: object, model:
     if artifact.facts is None:
         raise failed("deadline_under_load", "The page has no facts to judge: render it again.")
     facts = Facts.from_json(artifact.facts.read_bytes())
-    if not facts.collected:
+    if not facts.complete:
         raise failed("deadline_under_load", "The page could not be measured in time: render it again.")
     scores, reasons, evidence = await asyncio.to_thread(score, facts, case, card)
     return Verdict(

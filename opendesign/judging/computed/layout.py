@@ -6,7 +6,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from opendesign.judging.computed.reading import Reading, Settings, decay, mean
@@ -15,7 +15,6 @@ from opendesign.rendering.facts import Block, Box, Facts
 _MEDIA = frozenset(
     ("img", "canvas", "svg", "video", "iframe", "object", "input", "select", "textarea", "button", "progress")
 )
-_LOOK_BACK = 12  # earlier siblings among which the one above is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +23,42 @@ class Item:
 
     block: Block
     ink: Box
-    centred: bool
 
 
 def overflow(facts: Facts, settings: Settings) -> Reading | None:
-    """How far the page reaches beyond the right edge of the window, and how much of it does."""
+    """How far the page reaches beyond the right edge of the window, and how much of it does; what is there
+    and cut off, because the page does not scroll sideways, counts half."""
     if not facts.blocks:
         return None
-    amount = facts.overflow
-    wide = [o for o in facts.overflowing if o.amount > 1]
-    credit = decay(amount, 1.0, settings["scale_px"]) * (1 / (1 + 0.05 * len(wide)))
-    reasons = (
-        (
-            f"The page is {amount:.0f} pixels wider than the window"
-            + (f"; {wide[0].label} reaches out furthest." if wide else "."),
-        )
-        if amount > 1
-        else ()
+    lost, block = _lost(facts)
+    amount = max(facts.overflow, settings["lost"] * lost)
+    wide = len([o for o in facts.overflowing if o.amount > 1])
+    credit = decay(amount, 1.0, settings["scale_px"]) / (1 + 0.05 * wide)
+    reasons: tuple[str, ...] = ()
+    if facts.overflow > 1:
+        furthest = f"; {facts.overflowing[0].label} reaches out furthest" if wide else ""
+        reasons = (f"The page is {facts.overflow:.0f} pixels wider than the window{furthest}.",)
+    elif block is not None and lost > 8:
+        reasons = (f"{lost:.0f} pixels of {block.label} are cut off at the right edge of the window.",)
+    return Reading(
+        100 * credit, reasons, {"pixels": round(facts.overflow, 1), "lost": round(lost, 1), "elements": wide}
     )
-    return Reading(100 * credit, reasons, {"pixels": round(amount, 1), "elements": len(wide)})
+
+
+def _lost(facts: Facts) -> tuple[float, Block | None]:
+    """The most that a block in the flow, with something in it, is cut off by the window's right edge; blocks
+    in boxes that clip or scroll (a carousel) are left out, where these are not the page's main part."""
+    edge, tall = facts.viewport[0], facts.viewport[1] / 2
+    most: tuple[float, Block | None] = (0.0, None)
+    boxed: list[bool] = []
+    for block in facts.blocks:
+        held = block.positioned in ("absolute", "fixed") or (block.parent >= 0 and boxed[block.parent])
+        main = block.box.width > 0.6 * edge and block.box.height > tall and block.tag != "pre"
+        boxed.append(held or (block.clips and not main))
+        beyond = block.box.right - edge
+        if not held and beyond > most[0] and (block.text or block.media) and block.box.x < edge:
+            most = (beyond, block)
+    return most
 
 
 def alignment(facts: Facts, settings: Settings) -> Reading | None:
@@ -113,52 +129,84 @@ def inks(facts: Facts) -> list[Box | None]:
     result: list[Box | None] = [None] * len(facts.blocks)
     for i in range(len(facts.blocks) - 1, -1, -1):
         block = facts.blocks[i]
-        own = block.box if block.painted or block.tag in _MEDIA else _union(found[i])
+        own = block.box if block.painted or block.tag in _MEDIA else (_around(found[i]) if found[i] else None)
         result[i] = own
         if own is not None and block.parent >= 0 and block.positioned not in ("absolute", "fixed"):
             found[block.parent].append(own)
     return result
 
 
-def _union(boxes: Sequence[Box]) -> Box | None:
-    if not boxes:
-        return None
+def _around(boxes: Sequence[Box]) -> Box:
+    """The smallest box around one or more."""
     left, top = min(b.x for b in boxes), min(b.y for b in boxes)
     return Box(left, top, max(b.right for b in boxes) - left, max(b.bottom for b in boxes) - top)
 
 
 def _families(facts: Facts) -> Iterator[list[Item]]:
     """The visible children of one parent that are in the flow, in document order; two or more."""
-    centred = {t.parent for t in facts.texts if t.align in ("center", "-webkit-center")}
     families: dict[int, list[Item]] = defaultdict(list)
-    for i, (block, ink) in enumerate(zip(facts.blocks, inks(facts), strict=True)):
+    for block, ink in zip(facts.blocks, inks(facts), strict=True):
         if ink is None or block.positioned in ("absolute", "fixed") or ink.width < 4 or ink.height < 4:
             continue
         if block.display.startswith(("table-row", "table-header", "table-footer")):
             continue
-        families[block.parent].append(Item(block, ink, i in centred))
+        families[block.parent].append(Item(block, ink))
     for family in families.values():
         if len(family) > 1:
             yield family
 
 
 def _pairs(family: Sequence[Item], settings: Settings) -> Iterator[tuple[float, float, Item, Item, float]]:
-    """(credit, weight, one, other, pixels out of line) of each thing with those above and beside it."""
-    for j, item in enumerate(family):
-        earlier = family[max(0, j - _LOOK_BACK) : j]
-        above = [e for e in earlier if e.ink.bottom <= item.ink.y + 4 and _across(e.ink, item.ink) > 0]
-        if above:
-            other = max(above, key=lambda e: e.ink.bottom)
-            off, credit = _column(other, item, settings)
-            yield credit, _weight(other, item), other, item, off
-        beside = [e for e in earlier[-1:] if _along(e.ink, item.ink) > 0.4]
-        if beside and _across(beside[0].ink, item.ink) <= 4:
-            off, credit = _row(beside[0].ink, item.ink, settings)
-            yield credit, _weight(beside[0], item), beside[0], item, off
+    """(credit, weight, one, other, pixels out of line) of neighbours within a row, and of a row with the
+    next: cell by cell where they have like cells, else as wholes."""
+    rows = _rows(family)
+    for row in rows:
+        for one, other in itertools.pairwise(row):
+            off, credit = _row(one.ink, other.ink, settings)
+            yield credit, _weight(one, other), one, other, off
+    for upper, lower in itertools.pairwise(rows):
+        for one, other in _facing(upper, lower):
+            off, credit = _column(one, other, settings)
+            yield credit, _weight(one, other), one, other, off
+
+
+def _rows(family: Sequence[Item]) -> list[list[Item]]:
+    """The things of a family, in document order, cut into rows of things that stand beside one another."""
+    rows: list[list[Item]] = []
+    for item in family:
+        before = rows[-1][-1] if rows else None
+        if before is not None and _beside(before.ink, item.ink):
+            rows[-1].append(item)
+        else:
+            rows.append([item])
+    return rows
+
+
+def _beside(one: Box, other: Box) -> bool:
+    """Whether two boxes stand in a row; they may overlap a little, as a stack of portraits does."""
+    return _along(one, other) > 0.4 and _across(one, other) <= max(4.0, 0.5 * min(one.width, other.width))
+
+
+def _facing(upper: Sequence[Item], lower: Sequence[Item]) -> Iterator[tuple[Item, Item]]:
+    alike = abs(upper[0].block.box.width - lower[0].block.box.width) < 0.25 * upper[0].block.box.width
+    if alike and min(len(upper), len(lower)) > 1:
+        yield from zip(upper, lower, strict=False)
+    elif alike and len(lower) == 1 < len(upper) and abs(upper[0].ink.x - lower[0].ink.x) < 40:
+        yield upper[0], lower[0]  # the last row of a grid
+    elif _across(_whole(upper).ink, _whole(lower).ink) > 0:
+        yield _whole(upper), _whole(lower)
+
+
+def _whole(row: Sequence[Item]) -> Item:
+    """A row as one thing."""
+    if len(row) == 1:
+        return row[0]
+    box = _around([item.block.box for item in row])
+    return Item(replace(row[0].block, box=box), _around([item.ink for item in row]))
 
 
 def _weight(one: Item, other: Item) -> float:
-    return math.sqrt(min(one.ink.area, other.ink.area)) + 20.0
+    return min(250.0, math.sqrt(min(one.ink.area, other.ink.area))) + 20.0
 
 
 def _across(one: Box, other: Box) -> float:
@@ -171,10 +219,15 @@ def _along(one: Box, other: Box) -> float:
 
 
 def _column(one: Item, other: Item, settings: Settings) -> tuple[float, float]:
-    left = abs(one.ink.x - other.ink.x)
-    right = abs(one.ink.right - other.ink.right)
-    centre = abs(one.ink.x + one.ink.width / 2 - other.ink.x - other.ink.width / 2)
-    return _credit(left, centre, right, settings)
+    """By what is seen, or for a little less by the boxes: a wrapper's content is ragged, its box is not."""
+    off, credit = _stacked(one.ink, other.ink, settings)
+    boxed = settings["boxes"] * _stacked(one.block.box, other.block.box, settings)[1]
+    return off, max(credit, boxed)
+
+
+def _stacked(one: Box, other: Box, settings: Settings) -> tuple[float, float]:
+    centre = abs(one.x + one.width / 2 - other.x - other.width / 2)
+    return _credit(abs(one.x - other.x), centre, abs(one.right - other.right), settings)
 
 
 def _row(one: Box, other: Box, settings: Settings) -> tuple[float, float]:
@@ -184,13 +237,13 @@ def _row(one: Box, other: Box, settings: Settings) -> tuple[float, float]:
 
 
 def _credit(first: float, middle: float, last: float, settings: Settings) -> tuple[float, float]:
-    """Pixels out of line, and credit: first edge or middle in line is good, both is best, the last edge alone
-    is half good: a ragged or stretched thing shares it by chance."""
+    """Pixels out of line, and credit: first edge or middle in line is good, the last edge alone is half good:
+    a thing that fills its parent shares it whatever its margin. A large offset may be meant (an indent)."""
     tolerance, scale = settings["tolerance_px"], settings["scale_px"]
     near = [decay(d, tolerance, scale) for d in (first, middle, last)]
-    best = max(near[0], near[1], 0.6 * near[2])
-    credit = 0.85 * best + 0.15 * sorted(near)[1]
-    return min(first, middle), credit
+    off = min(first, middle)
+    meant = settings["meant"] * (1 - decay(off, tolerance, settings["meant_px"]))
+    return off, max(near[0], near[1], 0.6 * near[2], meant)
 
 
 def _gaps(family: Sequence[Item]) -> Iterator[list[float]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from opendesign.judging.computed.reading import Reading, Settings, mean, per_fault, quote, seen
-from opendesign.rendering.facts import Facts
+from opendesign.rendering.facts import LIMITS, Facts
 from opendesign.types import Case
 
-#: Outcomes of requests that say nothing about the page: our network policy stood in the way.
-_OURS = ("refused", "placeholder")
+#: Why a request failed, where that is the page's own fault: nothing is there.
+_GONE = ("not_found", "upstream_400", "upstream_404", "upstream_410")
+_ADDRESS = LIMITS["address"]  # characters kept of a picture's address
 
 
 def accessibility(facts: Facts, settings: Settings) -> Reading | None:
@@ -78,11 +78,14 @@ def _heading_steps(facts: Facts) -> tuple[float, str]:
 def integrity(facts: Facts, settings: Settings) -> Reading | None:
     """Broken pictures, errors of scripts, links into the page that lead nowhere, empty canvases, resources
     that are not there. What our network policy refused is not counted."""
-    refused = {r.url for r in facts.requests if r.outcome in _OURS}
-    broken = [i for i in facts.images if i.broken and i.source not in refused]
+    gone = [r for r in facts.requests if r.outcome == "failed" and r.reason in _GONE]
+    ours = {r.url[:_ADDRESS] for r in facts.requests if r.outcome != "served"} - {
+        r.url[:_ADDRESS] for r in gone
+    }
+    broken = [i for i in facts.images if i.broken and i.source[:_ADDRESS] not in ours]
     dangling = [i for i in facts.interactive if i.dangling]
     blank = [c for c in facts.canvases if c.blank and c.box.area > settings["canvas_area"]]
-    missing = [r for r in facts.requests if r.outcome == "failed" and r.kind != "image" and _gone(r.reason)]
+    missing = [r for r in gone if r.kind in ("script", "style", "font")]
     pictures = per_fault(len(broken), len(facts.images), settings["share"])
     scripts = per_fault(settings["error"] * len(set(facts.script_errors)), 0, 0)
     links = per_fault(settings["dangling"] * len(dangling), len(facts.interactive), settings["share"])
@@ -105,11 +108,6 @@ def integrity(facts: Facts, settings: Settings) -> Reading | None:
         "missing": len(missing),
     }
     return Reading(score, tuple(reasons), evidence)
-
-
-def _gone(reason: str) -> bool:
-    """Whether a request failed because nothing is there, not because the network did not work."""
-    return "404" in reason or "410" in reason
 
 
 def gates(facts: Facts, case: Case, settings: Settings) -> dict[str, str]:
@@ -176,8 +174,3 @@ def _copied(facts: Facts, case: Case, settings: Settings) -> str:
         if f" {run} " in page:
             return f"The request stands on the page: {quote(run, 80)}."
     return ""
-
-
-def describe(found: dict[str, Any]) -> tuple[str, ...]:
-    """The gates' sentences, in the order of the gates."""
-    return tuple(str(text) for text in found.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from opendesign.judging.computed.reading import (
@@ -22,6 +23,7 @@ from opendesign.rendering.facts import Block, Colour, Facts, TextBox
 _K = TypeVar("_K")
 
 
+@lru_cache(maxsize=4096)
 def luminance(colour: Colour) -> float:
     """Relative luminance of sRGB, 0–1 (WCAG 2.2, definition "relative luminance")."""
 
@@ -112,10 +114,11 @@ def overlap(facts: Facts, settings: Settings) -> Reading | None:
 
 
 def _crossed_blocks(blocks: Sequence[Block], least: float) -> list[tuple[float, Block, Block]]:
-    """Pairs of blocks of one parent, in the flow and with something in them, that overlap; largest first."""
+    """Pairs of painted blocks of one parent, in the flow and with text, that overlap; largest first."""
     families: dict[int, list[Block]] = defaultdict(list)
     for block in blocks:
-        if block.positioned in ("static", "relative") and (block.text or block.media or block.painted):
+        # Pictures may lie over one another by design, and wrappers over a header.
+        if block.positioned in ("static", "relative") and block.text and block.painted:
             families[block.parent].append(block)
     found: list[tuple[float, Block, Block]] = []
     for family in families.values():
@@ -139,7 +142,7 @@ def clipping(facts: Facts, settings: Settings) -> Reading | None:
     faults = len(cut) + settings["ellipsis"] * len(dots) + settings["unreachable"] * len(unreachable)
     reasons = [f"{quote(t.text)} is cut off." for t in cut[:2]]
     reasons += [
-        f"The {i.role or i.tag} {quote(i.name)} lies under {i.covered_by or 'something'}: no click reaches it."
+        f"The {i.role or i.tag} {quote(i.name)} lies under {i.covered_by or 'something'}: no click hits it."
         for i in unreachable[:1]
     ]
     return Reading(
@@ -168,7 +171,12 @@ def type_scale(facts: Facts, settings: Settings) -> Reading | None:
     family = decay(extra, settings["families"] - 1, 3.0)
     steady, odd = _steadiness(texts)
     lines, long = _line_length(facts, texts, settings)
-    score = 100 * (0.35 * size + 0.15 * family + 0.25 * steady + 0.25 * lines)
+    score = 100 * (
+        0.3 * decay(1 - size, 0.0, settings["loss"])
+        + 0.2 * family
+        + 0.25 * decay(1 - steady, 0.0, settings["loss"])
+        + 0.25 * lines
+    )
     small = sorted((t.size, t.text) for t in texts if t.size < settings["small_px"])
     reasons = [f"{quote(text)} is set in {px:g} pixels, too small to read." for px, text in small[:1]]
     if family < 0.9:
