@@ -13,7 +13,6 @@ import os
 import pwd
 import shlex
 import shutil
-import signal
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,9 +183,3 @@ def _first_lines(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if "FATAL" in line or "ERROR" in line or "No usable sandbox" in line]
     return (told or lines or ["no reason given"])[0][:200]
-
-
-def end_process(pid: int) -> None:
-    """SIGKILL, where the process is still there and ours to end."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGKILL)

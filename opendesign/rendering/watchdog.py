@@ -139,19 +139,6 @@ class ProcessTree:
         for process in processes:
             _kill(process)
 
-    def alive(self) -> bool:
-        """Whether the browser's first process is still there."""
-        import psutil
-
-        try:
-            return (
-                self._root is not None
-                and self._root.is_running()
-                and self._root.status() != psutil.STATUS_ZOMBIE
-            )
-        except psutil.Error:
-            return False
-
 
 def _kill(process: psutil.Process) -> None:
     import psutil
