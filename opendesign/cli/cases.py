@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from opendesign.canonical import plain
+from opendesign.cli.output import is_terminal, print_json, print_rows, print_table
 
 if TYPE_CHECKING:
     from opendesign.cases.check import CheckReport
@@ -39,13 +41,13 @@ def list_(benchmark: str, category: str | None, split: str | None, limit: int | 
     loaded = load_benchmark(benchmark)
     chosen = select(loaded, split=split, category=category, limit=limit)
     if as_json:
-        _document({**_heading(loaded), "cases": chosen})
-    elif _terminal():
-        _print_cases(loaded, chosen)
-    else:
-        for case in chosen:
-            prompt = " ".join(case.prompt.split())
-            click.echo("\t".join((case.id, case.category, case.difficulty, case.language, prompt)))
+        print_json({**_heading(loaded), "cases": plain(chosen)})
+        return
+    if is_terminal():
+        of_all = f"{len(chosen)} of {len(loaded.cases)} cases"
+        click.echo(f"{loaded.title} {loaded.version} ({loaded.hash}): {of_all}")
+    rows = [[case.id, case.topic, case.difficulty, case.language, case.prompt] for case in chosen]
+    print_rows(["id", "topic", "difficulty", "language", "~prompt"], rows)
 
 
 @cases.command()
@@ -63,7 +65,7 @@ def show(case_id: str, benchmark: str, as_json: bool) -> None:
         raise UnknownName("case", case_id, (case.id for case in loaded.cases))
     splits = [split for split, ids in loaded.splits.items() if case.id in ids]
     if as_json:
-        _document({**_heading(loaded), "splits": splits, "case": case})
+        print_json({**_heading(loaded), "splits": splits, "case": plain(case)})
     else:
         _print_case(loaded, case, splits)
 
@@ -79,9 +81,7 @@ def check(context: click.Context, benchmark: str, as_json: bool) -> None:
 
     report = check_benchmark(load_benchmark(benchmark))
     if as_json:
-        from opendesign.canonical import plain
-
-        _document({**plain(report), "ok": report.ok})
+        print_json({**plain(report), "ok": report.ok})
     else:
         _print_report(report)
     context.exit(0 if report.ok else 1)
@@ -112,13 +112,13 @@ def import_(source: str, path: Path, into: Path | None, force: bool, as_json: bo
     folder = import_official(path, into, force=force)
     card = read_toml(folder / "benchmark.toml", BenchmarkCard)
     if as_json:
-        _document(
+        print_json(
             {
                 "benchmark": source,
                 "version": card.version,
-                "path": folder,
-                "counts": card.counts,
-                "source": card.source,
+                "path": str(folder),
+                "counts": dict(card.counts),
+                "source": dict(card.source),
             }
         )
         return
@@ -132,47 +132,6 @@ def import_(source: str, path: Path, into: Path | None, force: bool, as_json: bo
 
 def _heading(benchmark: Benchmark) -> dict[str, Any]:
     return {"benchmark": benchmark.name, "version": benchmark.version, "hash": benchmark.hash}
-
-
-def _document(value: Mapping[str, Any]) -> None:
-    import json
-
-    from opendesign.canonical import plain
-
-    click.echo(json.dumps(plain(dict(value)), ensure_ascii=False, indent=2))
-
-
-def _terminal() -> bool:
-    return sys.stdout.isatty()
-
-
-def _print_cases(benchmark: Benchmark, chosen: Iterable[Case]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    rows = list(chosen)
-    table = Table(
-        title=f"{benchmark.title} {benchmark.version} ({benchmark.hash})",
-        caption=f"{len(rows)} of {len(benchmark.cases)} cases · opendesign cases show ID for one in full",
-        title_justify="left",
-        caption_justify="left",
-        expand=True,
-    )
-    for name, field in (("id", "id"), ("topic", "topic"), ("difficulty", "difficulty"), ("lang", "language")):
-        # Without a least width, the long prompts would squeeze these to nothing.
-        widest = max(len(getattr(case, field)) for case in rows)
-        table.add_column(name, no_wrap=True, min_width=max(len(name), widest))
-    table.add_column("prompt", overflow="ellipsis", no_wrap=True, ratio=1)
-    for case in rows:
-        prompt = " ".join(case.prompt.split())
-        table.add_row(*map(_escaped, (case.id, case.topic, case.difficulty, case.language, prompt)))
-    Console().print(table)
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def _print_case(benchmark: Benchmark, case: Case, splits: list[str]) -> None:
@@ -196,45 +155,25 @@ def _print_case(benchmark: Benchmark, case: Case, splits: list[str]) -> None:
 
 
 def _print_report(report: CheckReport) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.print(
-        f"{report.benchmark} {report.version} ({report.hash}): {report.cases} cases",
-        style="bold",
-        markup=False,
-    )
-    for table in _make_up_tables(report):
-        console.print(table)
-    for problem in report.problems:
-        console.print(
-            f"{problem.case or report.benchmark}: {problem.rule}: {problem.text}", style="red", markup=False
-        )
-    summary = f"{len(report.problems)} problems." if report.problems else "No problem found."
-    console.print(summary, style="bold", markup=False)
-
-
-def _make_up_tables(report: CheckReport) -> Iterable[Any]:
-    """Tables of rich: one row a category, one column a value."""
-    from rich.table import Table
-
-    aspects: dict[str, Mapping[str, Mapping[str, int]]] = {
-        **report.make_up,
-        "characters a prompt": report.lengths,
-    }
-    # A vocabulary of hundreds makes no columns; how many of it are in use says what matters.
-    aspects["topic"] = {
-        category: {"topics in use": len(values), "cases on the most used": max(values.values(), default=0)}
-        for category, values in aspects["topic"].items()
-    }
-    for aspect, rows in aspects.items():
+    click.echo(f"{report.benchmark} {report.version} ({report.hash}): {report.cases} cases")
+    for aspect, rows in _aspects(report).items():
         columns = list(dict.fromkeys(value for values in rows.values() for value in values))
-        if not any(any(values.values()) for values in rows.values()):
-            continue
-        table = Table(title=aspect, title_justify="left")
-        table.add_column("category")
-        for column in columns:
-            table.add_column(column, justify="right")
-        for category, values in rows.items():
-            table.add_row(category, *(str(values.get(column, 0)) for column in columns))
-        yield table
+        if len(columns) > 8:
+            found = [[c, ", ".join(f"{k} {n}" for k, n in values.items() if n)] for c, values in rows.items()]
+            print_table(["category", aspect], found)
+        elif columns:
+            table = [[c, *(values.get(column, 0) for column in columns)] for c, values in rows.items()]
+            print_table(["category", *(f">{column}" for column in columns)], table, aspect)
+    for problem in report.problems:
+        click.echo(f"{problem.case or report.benchmark}: {problem.rule}: {problem.text}")
+    click.echo(f"{len(report.problems)} problems." if report.problems else "No problem found.")
+
+
+def _aspects(report: CheckReport) -> dict[str, Mapping[str, Mapping[str, int]]]:
+    """Aspect → category → value → count."""
+    # A vocabulary of hundreds makes no columns; how many of it are in use says what matters.
+    topics = {
+        category: {"topics in use": len(values), "cases on the most used": max(values.values(), default=0)}
+        for category, values in report.make_up["topic"].items()
+    }
+    return {**report.make_up, "topic": topics, "characters a prompt": report.lengths}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ def judges() -> None:
 @_json
 def list_(as_json: bool) -> None:
     """The judges, with what each looks at and its headline measure."""
-    from opendesign.cli.output import print_json
+    from opendesign.cli.output import print_json, print_rows
     from opendesign.judging.cards import cards
 
     found = cards()
@@ -33,7 +32,7 @@ def list_(as_json: bool) -> None:
         print_json({"judges": [_document(card) for card in found]})
         return
     rows = [[card.name, card.version, _headline(card), _needs(card), card.about] for card in found]
-    _print_rows(["judge", ">version", "headline", "needs", "about"], rows)
+    print_rows(["judge", ">version", "headline", "needs", "about"], rows)
 
 
 @judges.command()
@@ -41,7 +40,7 @@ def list_(as_json: bool) -> None:
 @_json
 def show(name: str, as_json: bool) -> None:
     """One judge in full: its measures, settings and every text of its card."""
-    from opendesign.cli.output import print_json
+    from opendesign.cli.output import print_json, print_rows
     from opendesign.judging.cards import load_card
 
     card = load_card(name)
@@ -56,7 +55,7 @@ def show(name: str, as_json: bool) -> None:
         [f"{card.name}.{key}", f"{m.low:g} to {m.high:g}", m.kind, m.about]
         for key, m in card.measures.items()
     ]
-    _print_rows(["measure", ">range", "kind", "about"], rows)
+    print_rows(["measure", ">range", "kind", "about"], rows)
     for file in (card.path / "judge.toml", *(card.path / name for name in card.files)):
         click.echo(f"\n── {file.relative_to(card.path).as_posix()} ──")
         click.echo(file.read_text(encoding="utf-8").rstrip())
@@ -83,17 +82,6 @@ def copy(name: str, dest: Path | None, as_json: bool) -> None:
     click.echo(f"The judge '{name}' was copied to {card.path}: edit it there.")
     if content.listing("judges").get(card.name, Path()).absolute() != card.path.absolute():
         click.echo("It is found by name only in ./judges or in $OPENDESIGN_HOME/judges.", err=True)
-
-
-def _print_rows(columns: list[str], rows: list[list[str]]) -> None:
-    """A table on a terminal; elsewhere lines with tabs, which nothing cuts."""
-    if sys.stdout.isatty():
-        from opendesign.cli.output import print_table
-
-        print_table(columns, rows)
-    else:
-        for row in rows:
-            click.echo("\t".join(row))
 
 
 def _document(card: Card) -> dict[str, Any]:

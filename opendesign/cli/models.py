@@ -7,25 +7,29 @@ from pathlib import Path
 import click
 
 
-@click.group("models", help="What can be asked from here.")
+@click.group()
 def models() -> None:
-    pass
+    """What can be asked from here."""
 
 
-@models.command(
-    "list", help="Builtin controls, models described in models.toml, and providers with their keys."
+@models.command("list")
+@click.option(
+    "--models-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Described models, else ./models.toml.",
 )
-@click.option("--models-file", type=click.Path(path_type=Path), help="Models described in TOML.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def list_models(models_file: Path | None, as_json: bool) -> None:
+    """Builtin controls, models described in models.toml, and providers with the variable of their key."""
     from opendesign.answering.models import listed
-    from opendesign.canonical import to_json
+    from opendesign.canonical import plain
+    from opendesign.cli.output import print_json, print_rows
 
     rows = listed(models_file)
     if as_json:
-        click.echo(to_json(rows))
+        print_json({"models": plain(rows)})
         return
-    width = max(len(row.name) for row in rows)
-    for row in rows:
-        key = "" if row.key is None else f"  {row.key} is {'set' if row.ready else 'not set'}"
-        click.echo(f"{row.name:<{width}}  {row.about}{key}")
+    keys = ["" if row.key is None else f"{row.key} is {'set' if row.ready else 'not set'}" for row in rows]
+    print_rows(
+        ["model", "about", "key"], [[row.name, row.about, key] for row, key in zip(rows, keys, strict=True)]
+    )

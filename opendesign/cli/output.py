@@ -35,20 +35,42 @@ def console(*, err: bool = False) -> Console:
     return Console(file=stream, width=None if stream.isatty() else 1_000, highlight=False)
 
 
-def print_table(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None
-) -> None:
-    """A table on stdout; columns whose name starts with ``>`` are set to the right."""
+def is_terminal() -> bool:
+    """Whether stdout is read by a person."""
+    return sys.stdout.isatty()
+
+
+def print_rows(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A list on stdout: a table on a terminal, elsewhere one line a row with tabs, which nothing cuts."""
+    if is_terminal():
+        print_table(columns, rows)
+    else:
+        for row in rows:
+            click.echo("\t".join("" if cell is None else " ".join(str(cell).split()) for cell in row))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str | None = None) -> None:
+    """A table on stdout. ``>`` before a column's name sets it to the right, ``~`` cuts it to one line."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        right = column.startswith(">")
-        table.add_column(column.removeprefix(">"), justify="right" if right else "left", no_wrap=right)
+    one_line = any(column.startswith("~") for column in columns)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, expand=one_line)
+    for at, column in enumerate(columns):
+        right, cut = column.startswith(">"), column.startswith("~")
+        # Beside a column that is cut, the others keep their width.
+        widest = max((len(str(row[at])) for row in rows), default=0) if one_line and not cut else None
+        table.add_column(
+            column.lstrip(">~"),
+            justify="right" if right else "left",
+            no_wrap=right or one_line,
+            overflow="ellipsis" if cut else "fold",
+            ratio=1 if cut else None,
+            min_width=widest,
+        )
     for row in rows:
-        table.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
+        table.add_row(*(Text("–" if cell is None else str(cell).replace("\n", " ")) for cell in row))
     console().print(table)
 
 

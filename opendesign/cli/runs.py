@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import click
 
-from opendesign.cli.output import cost, mean_of, percent, print_json, print_summary, print_table, short
+from opendesign.cli.output import (
+    cost,
+    mean_of,
+    percent,
+    print_json,
+    print_rows,
+    print_summary,
+    print_table,
+    short,
+)
 
 
 @click.group()
@@ -32,7 +41,7 @@ def list_runs(as_json: bool) -> None:
     elif not summaries:
         click.echo(f"There is no run under {RUNS}: `opendesign run --model builtin/template` makes one.")
     else:
-        print_table(
+        print_rows(
             ["run", "model", "benchmark", ">cases", "score", ">mean", ">coverage", ">cost"],
             [
                 [

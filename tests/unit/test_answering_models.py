@@ -280,7 +280,7 @@ def test_list_names_variables_and_never_values(monkeypatch: pytest.MonkeyPatch) 
     as_json = CliRunner().invoke(models_command, ["list", "--json"])
     assert plain.exit_code == as_json.exit_code == 0
     assert "ANTHROPIC_API_KEY is set" in plain.output
-    assert {row["name"] for row in json.loads(as_json.output)} == set(rows)
+    assert {row["name"] for row in json.loads(as_json.output)["models"]} == set(rows)
     assert KEY not in plain.output + as_json.output
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from opendesign.cases.benchmark import load_benchmark, select
-from opendesign.cli import cases as module
+from opendesign.cli import output
 from opendesign.cli.cases import cases
 from opendesign.errors import UnknownName
 from tests.unit.making_cases import PROMPTS, case, write
@@ -42,18 +44,24 @@ def test_list_takes_the_choice_of_select_and_prints_one_document(run: Run) -> No
     assert (document["benchmark"], document["hash"]) == ("opendesign", benchmark.hash)
 
 
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stdout is a terminal of 80 columns."""
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setattr("opendesign.cli.cases.is_terminal", lambda: True)
+    monkeypatch.setattr(output, "console", lambda: Console(file=sys.stdout, width=80, highlight=False))
+
+
 def test_a_terminal_gets_a_table_with_whole_ids(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_terminal", lambda: True)
-    monkeypatch.setenv("COLUMNS", "80")
+    on_a_terminal(monkeypatch)
     lines = run("list", "--split", "smoke").stdout.splitlines()
     for chosen in select(load_benchmark("opendesign"), split="smoke"):
         assert any(f" {chosen.id} " in line and chosen.topic in line for line in lines)
-    assert "10 of" in lines[-1]
+    assert "10 of" in lines[0]
     assert max(map(len, lines)) <= 80
 
 
 def test_text_in_a_prompt_is_never_taken_for_markup(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_terminal", lambda: True)
+    on_a_terminal(monkeypatch)
     prompt = "[red]Show[/red] [link=x]"
     write(
         Path("benchmarks/mine"), [case(n, **({"prompt": prompt} if n == "game-001" else {})) for n in PROMPTS]
@@ -70,7 +78,7 @@ def test_show_prints_the_case_with_every_requirement(run: Run) -> None:
     assert all(requirement.text in words for requirement in chosen.requirements)
     document = json.loads(run("show", chosen.id, "--json").stdout)
     assert document["case"]["prompt"] == chosen.prompt
-    assert document["splits"] == ["smoke"]
+    assert "smoke" in document["splits"]
 
 
 def test_what_is_not_there_is_left_to_the_one_place_that_says_so(run: Run) -> None:
