@@ -9,7 +9,8 @@ One table a model::
     requests_per_minute = 60
     tokens_per_minute = 100_000
     concurrency = 8
-    timeout_s = 600
+    timeout_s = 600                   # for one call
+    attempts = 6                      # calls for one answer, where a fault may pass
     max_tokens = 16_384               # the most the server gives
     reasoning = true                  # takes no temperature
     vision = true
@@ -52,6 +53,7 @@ class Description:
     tokens_per_minute: float | None = None
     concurrency: int | None = None
     timeout_s: float | None = None
+    attempts: int | None = None
     max_tokens: int | None = None
     price_input: float | None = None
     price_output: float | None = None
@@ -73,6 +75,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "tokens_per_minute": (int, float),
     "concurrency": (int,),
     "timeout_s": (int, float),
+    "attempts": (int,),
     "max_tokens": (int,),
     "vision": (bool,),
     "json_schema": (bool,),

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -35,6 +35,17 @@ _TOKENS_A_PICTURE = 40_000  # more than any provider bills for one
 _NO_KEY = "none"  # servers on one's own machine want none, the client library wants a word
 
 
+@dataclass(slots=True)
+class _Tries:
+    """What one answer has taken: calls, and what those that failed may be billed at."""
+
+    count: int = 0
+    lost_usd: float = 0.0
+
+    def told(self) -> dict[str, Any]:
+        return {"attempts": self.count, **({"lost_usd": round(self.lost_usd, 9)} if self.lost_usd else {})}
+
+
 class LiteLLMModel:
     """A model behind a provider or a server. Safe to call from many tasks at once."""
 
@@ -42,6 +53,8 @@ class LiteLLMModel:
         self, description: Description, *, budget: Budget | None = None, retry: RetryPolicy | None = None
     ) -> None:
         self._described, self._budget, self._retry = description, budget, retry or RetryPolicy()
+        if description.attempts is not None:
+            self._retry = replace(self._retry, attempts=description.attempts)
         self._prices = self._known_prices()
         if budget is not None and self._prices is None:
             raise UsageError(
@@ -90,7 +103,7 @@ class LiteLLMModel:
         return self._worst_usd(_messages(case, settings), self.max_tokens(settings))
 
     async def answer(self, case: Case, sample: int, settings: GenerationSettings) -> Answer:
-        tries: list[int] = []
+        tries = _Tries()
         try:
             reply = await self._complete(
                 _messages(case, settings),
@@ -102,8 +115,8 @@ class LiteLLMModel:
                 extra={},
             )
         except Failed as error:
-            varies = {"attempts": len(tries)}
-            return Answer(case=case.id, sample=sample, text="", failure=error.failure, varies=varies)
+            failure = error.failure
+            return Answer(case=case.id, sample=sample, text="", failure=failure, varies=tries.told())
         return answer_of(case, sample, reply)
 
     async def chat(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Reply:
@@ -120,7 +133,7 @@ class LiteLLMModel:
             temperature=options.pop("temperature", None),
             timeout_s=self._described.timeout_s or timeout_s,
             key=options.pop("key", ()),
-            tries=[],
+            tries=_Tries(),
             extra=options,
         )
 
@@ -132,7 +145,7 @@ class LiteLLMModel:
         temperature: float | None,
         timeout_s: float,
         key: Sequence[object],
-        tries: list[int],
+        tries: _Tries,
         extra: Mapping[str, Any],
     ) -> Reply:
         request: dict[str, Any] = {
@@ -147,13 +160,13 @@ class LiteLLMModel:
         worst = self._worst_usd(messages, max_tokens)
 
         async def once(attempt: int) -> Reply:
-            tries.append(attempt)
-            return await self._once(request, timeout_s, worst, attempt)
+            tries.count = attempt
+            return await self._once(request, timeout_s, worst, tries)
 
         return await with_retries(once, self._retry, self._retry.rng(self.name, *key))
 
     async def _once(
-        self, request: dict[str, Any], timeout_s: float, worst: float | None, attempt: int
+        self, request: dict[str, Any], timeout_s: float, worst: float | None, tries: _Tries
     ) -> Reply:
         """One request, within the limits and the budget. Raises ``Failed``, or ``Transient``: try again."""
         prompt_tokens = _tokens(request["messages"]) // 4
@@ -171,15 +184,14 @@ class LiteLLMModel:
                 await _loaded()
                 start = time.monotonic()
                 response = await self._send(request, timeout_s)
-                reply = self._read(
-                    response, {"attempts": attempt, "seconds": round(time.monotonic() - start, 3)}
-                )
+                reply = self._read(response, {**tries.told(), "seconds": round(time.monotonic() - start, 3)})
                 spent = spent if reply.usage.cost_usd is None else reply.usage.cost_usd
                 slot.used = reply.usage.prompt_tokens + reply.usage.completion_tokens
                 return reply
             except Exception as error:
                 fault = classify(error, self.name, self._secrets())
                 spent = spent if fault.charged else 0.0
+                tries.lost_usd += spent
                 self._note(fault, slot)
                 if fault.transient:
                     raise Transient(fault.failure, fault.wait_s) from error
@@ -331,6 +343,7 @@ def _count(holder: Any, name: str) -> int:
 @cache
 def load_litellm() -> Any:
     """LiteLLM, imported late (it takes seconds) and quiet: no downloads, callbacks or logs of its own."""
+    import gc
     import logging
 
     for variable, value in {
@@ -341,7 +354,13 @@ def load_litellm() -> Any:
         "LITELLM_LOG": "CRITICAL",
     }.items():
         os.environ.setdefault(variable, value)
-    import litellm
+    collecting = gc.isenabled()
+    gc.disable()  # looking for garbage among half a million new objects is a tenth of the import
+    try:
+        import litellm
+    finally:
+        if collecting:
+            gc.enable()
 
     litellm.suppress_debug_info = True
     litellm.telemetry = False

@@ -16,8 +16,10 @@ SUFFIXES = frozenset({"html", "png", "webp", "json"})
 class Blobs:
     """A folder of blobs: ``ab/abcdef….png``, named by the SHA-256 of what is inside."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, writer: str = "") -> None:
         self.root = root
+        # One name a run, which one process holds at a time: what a kill leaves is written over by the next.
+        self._unfinished = root / f".{writer or os.getpid()}.part"
 
     def put(self, data: bytes, suffix: str) -> Blob:
         """Keep ``data``; a file that is there already is left as it is."""
@@ -26,7 +28,7 @@ class Blobs:
         blob = Blob(digest=digest(data), suffix=suffix, root=self.root)
         if blob.path.exists():
             return blob
-        unfinished = blob.path.with_name(f".{blob.name}.{os.getpid()}")
+        unfinished = self._unfinished
         try:
             blob.path.parent.mkdir(parents=True, exist_ok=True)
             unfinished.write_bytes(data)

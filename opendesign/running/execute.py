@@ -10,7 +10,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from opendesign.errors import OpenDesignError, UsageError
+from opendesign.errors import OpenDesignError, StoreError, UsageError
+from opendesign.running.blobs import cannot_write
 from opendesign.running.journey import Seat, Setup, journey
 from opendesign.running.lazy import LazyRenderer
 from opendesign.running.plan import Plan, check_same, stored_plan
@@ -111,6 +112,7 @@ async def _all(
             protocol.render, browser=browser, pages_at_once=pages_at_once, cache=cache_folder() / "network"
         )
 
+    asyncio.get_running_loop().set_exception_handler(_unheard)
     report.begin(len(cases) * samples, [seat.card.name for seat in seats])
     room = asyncio.Semaphore(concurrency)
     broken = 0
@@ -123,7 +125,7 @@ async def _all(
             raise  # the store or what was asked for: every other case would fail alike
         except Exception:
             broken += 1
-            _log(store.folder, case.id, sample)
+            _log(store.folder / "errors.log", case.id, sample)
         else:
             report.finished()
         finally:
@@ -141,7 +143,15 @@ async def _all(
         raise _first(errors) from None
     finally:
         await close_models()
+    if store.cut:
+        report.note(f"{store.cut} records were cut short when a process was ended: they were made again.")
     return broken
+
+
+def _unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say what nobody waited for, but for this: a Ctrl-C ends the browser's driver too, which breaks off."""
+    if "Connection closed while reading from the driver" not in str(context.get("exception")):
+        loop.default_exception_handler(context)
 
 
 def _first(errors: BaseExceptionGroup[OpenDesignError]) -> OpenDesignError:
@@ -149,10 +159,15 @@ def _first(errors: BaseExceptionGroup[OpenDesignError]) -> OpenDesignError:
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
-def _log(folder: Path, case: str, sample: int) -> None:
+def _log(path: Path, case: str, sample: int) -> None:
     """Keep the traceback of an internal error beside the run; resuming does the case again."""
-    with (folder / "errors.log").open("a", encoding="utf-8") as log:
-        log.write(f"case {case}, sample {sample}\n{traceback.format_exc()}\n")
+    from opendesign.answering.faults import redact
+
+    try:
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as log:
+            log.write(f"case {case}, sample {sample}\n{redact(traceback.format_exc())}\n")
+    except OSError as error:
+        raise StoreError(cannot_write(path, error)) from error
 
 
 def _check_engine(store: Store, renderer: Renderer) -> None:

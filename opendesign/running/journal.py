@@ -26,6 +26,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.torn = 0  # bytes at the end that are no whole line
+        self.cut = False  # whether they were cut off
         self._file: int | None = None
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -96,6 +97,7 @@ class Journal:
         if end != size:
             self.torn = size - end
             os.ftruncate(file, end)
+            self.cut = True
 
     def close(self) -> None:
         if self._file is not None:

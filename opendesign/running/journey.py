@@ -7,13 +7,14 @@ turns a ``Failed`` into it.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from opendesign.canonical import digest, hash_of, plain
-from opendesign.errors import Failed
+from opendesign.errors import Failed, failed
 from opendesign.running.report import Report
 from opendesign.running.store import Key, Store
 from opendesign.types import Answer, Artifact, Blob, Card, Case, Failure, Verdict
@@ -21,7 +22,7 @@ from opendesign.types import Answer, Artifact, Blob, Card, Case, Failure, Verdic
 if TYPE_CHECKING:
     from opendesign.answering.models import Model
     from opendesign.judging.cards import Engine
-    from opendesign.rendering import Rendering
+    from opendesign.rendering import Renderer, Rendering
     from opendesign.running.lazy import LazyRenderer
     from opendesign.types import Protocol
 
@@ -173,22 +174,45 @@ def verdict_key(case: Case, sample: int, seat: Seat, judged: Any) -> Key:
 async def _verdict(
     case: Case, artifact: Artifact, seat: Seat, setup: Setup, store: Store, report: Report
 ) -> Verdict:
+    from opendesign.judging.cards import verdict_of_model_failure
+
     made = seat.made
 
     async def judge() -> Verdict:
         if not seat.card.live:
             return await seat.engine(case, artifact, seat.card, None, seat.model)
-        assert artifact.document is not None
         renderer = await setup.renderer.get()
         made["browser"] = renderer.engine
-        async with renderer.session(artifact.document.read_text()) as page:
-            return await seat.engine(case, artifact, seat.card, page, seat.model)
+        return await _live(case, artifact, seat, renderer)
 
     def unjudged(failure: Failure) -> Verdict:
+        if failure.status == "model_failure":
+            return verdict_of_model_failure(seat.card, case, artifact.sample, failure)
         return Verdict(case=case.id, sample=artifact.sample, judge=seat.card.name, failure=failure)
 
     key = verdict_key(case, artifact.sample, seat, artifact)
     return await _step(store, key, Verdict, judge, unjudged, report, made)
+
+
+async def _live(case: Case, artifact: Artifact, seat: Seat, renderer: Renderer) -> Verdict:
+    """The verdict of a live judge. A page that falls silent gets a second session before it is blamed."""
+    from opendesign.rendering import PageHung
+
+    assert artifact.document is not None
+    document = artifact.document.read_text()
+    detail = ""
+    for _ in range(2):
+        verdict = None
+        try:
+            async with renderer.session(document) as page:
+                verdict = await seat.engine(case, artifact, seat.card, page, seat.model)
+        except PageHung as error:
+            detail = str(error)
+        if verdict is not None:  # also where the page hung after that, on its way out
+            return verdict
+    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
+        raise failed("deadline_under_load", f"{detail} The machine was too busy to tell why.")
+    raise failed("page_hung", f"{detail} It was opened twice.")
 
 
 async def _fail(

@@ -58,7 +58,7 @@ class Store:
 
     def __init__(self, folder: Path, *, write: bool = False) -> None:
         self.folder = folder
-        self.blobs = Blobs(folder.parent / "blobs")
+        self.blobs = Blobs(folder.parent / "blobs", writer=folder.name)
         self._write = write
         self._lock: int | None = None
         self._journals: dict[str, Journal] = {}
@@ -141,6 +141,11 @@ class Store:
 
     # The records
 
+    @property
+    def cut(self) -> int:
+        """Records that a process was killed in the middle of writing, cut off since the store was opened."""
+        return sum(1 for journal in self._journals.values() if journal.cut)
+
     def journal(self, file: str) -> Journal:
         return self._journals.setdefault(file, Journal(self.folder / file))
 
@@ -161,10 +166,16 @@ class Store:
         return sorted(name.removeprefix("verdicts-").removesuffix(".jsonl") for name in names)
 
     def spent_usd(self) -> float:
-        """What the stored steps have cost so far, as far as prices are known."""
+        """What the stored steps have cost so far, failed calls that may be billed among them."""
         files = ["answers.jsonl", *(f"verdicts-{judge}.jsonl" for judge in self.judges())]
         records = (record for file in files for record in self.journal(file).records())
-        return float(sum((record["value"].get("usage") or {}).get("cost_usd") or 0.0 for record in records))
+        return float(
+            sum(
+                ((record["value"].get("usage") or {}).get("cost_usd") or 0.0)
+                + ((record.get("varies") or {}).get("lost_usd") or 0.0)
+                for record in records
+            )
+        )
 
     def find(self, key: Key, kind: type[Outcome]) -> Outcome | None:
         """The stored outcome of ``key``, or None where the step has to be done (again)."""

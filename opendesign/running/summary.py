@@ -87,7 +87,7 @@ def summarize(folder: Path, *, aggregation: Aggregation | None = None) -> Summar
     rule: Aggregation = aggregation or manifest["protocol"].get("aggregation", "ours")
     answers = _current(store.records("answers.jsonl"))
     artifacts = _current(store.records("artifacts.jsonl"))
-    judges = sorted(store.judges(), key=_place(list(manifest["judges"])))
+    judges = sorted({*store.judges(), *manifest["judges"]}, key=_place(list(manifest["judges"])))
     verdicts = {judge: _current(store.records(f"verdicts-{judge}.jsonl")) for judge in judges}
     measures = {judge: _measures(manifest, judge, records) for judge, records in verdicts.items()}
     scored = {judge: _scored(records, keys) for judge, records in verdicts.items()}
@@ -177,7 +177,7 @@ def _measures(manifest: Mapping[str, Any], judge: str, records: _Records) -> Map
 
     used = next(iter(records.values()))["made"]["judge_hash"] if records else None
     known = manifest["judges"].get(judge)
-    if known and known["hash"] == used:
+    if known and (known["hash"] == used or not records):
         return dict(known["measures"])
     try:
         card = load_card(judge)
@@ -190,14 +190,13 @@ def _measures(manifest: Mapping[str, Any], judge: str, records: _Records) -> Map
 
 
 def _judge(manifest: Mapping[str, Any], judge: str, records: _Records) -> dict[str, Any]:
-    """What the verdicts say of the judge that gave them."""
-    made = next(iter(records.values()))["made"] if records else {}
-    return {
-        "version": made.get("judge_version"),
-        "hash": made.get("judge_hash"),
-        "model": made.get("judge_model"),
-        "stands_in_for": (manifest["judges"].get(judge) or {}).get("stands_in_for"),
-    }
+    """What the verdicts say of the judge that gave them; the manifest, where there is none yet."""
+    planned = manifest["judges"].get(judge) or {}
+    stands = {"stands_in_for": planned.get("stands_in_for")}
+    if not records:
+        return {name: planned.get(name) for name in ("version", "hash", "model")} | stands
+    made = next(iter(records.values()))["made"]
+    return {name: made.get(f"judge_{name}") for name in ("version", "hash", "model")} | stands
 
 
 def _scores(

@@ -1,0 +1,68 @@
+"""A live page that falls silent ends its own case and no other; a busy machine is not the page's fault."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from opendesign.rendering import PageHung
+from opendesign.running.summary import summarize
+from opendesign.types import Artifact, Case
+
+from .running_support import CASES, FakeModel, FakeRenderer, carry_out, planned, seat
+
+
+class Hanging(FakeRenderer):
+    """Pages with "loop" in them fall silent: on arrival, or when they are left."""
+
+    def __init__(self, times: int, *, leaving: bool = False) -> None:
+        super().__init__()
+        self.times, self.leaving, self.opened = times, leaving, 0
+
+    @contextlib.asynccontextmanager
+    async def session(self, document: str) -> AsyncIterator[object]:
+        hangs = "loop" in document and self.opened < self.times
+        self.opened += "loop" in document
+        if hangs and not self.leaving:
+            raise PageHung("The page stopped answering.")
+        yield object()
+        if hangs:
+            raise PageHung("The page stopped answering.")
+
+
+def run(folder: Path, renderer: Hanging) -> dict[str, object]:
+    """Case that hangs → its outcome; every other case is scored."""
+
+    def score(case: Case, artifact: Artifact) -> dict[str, float]:
+        return {"total": 80.0, "good": 1.0}
+
+    model = FakeModel(lambda case, _: "<p>loop" if case.id == "game-1" else f"<p>{case.id}")
+    carry_out(planned(folder / "run", model, seat(score, live=True)), renderer)
+    frame = summarize(folder / "run").to_pandas().set_index("case")
+    assert (frame.drop("game-1")["looks.total"] == 80).all()
+    assert len(frame) == len(CASES)
+    return {"failures": summarize(folder / "run").failures, "total": frame.loc["game-1", "looks.total"]}
+
+
+@pytest.mark.parametrize(("times", "leaving"), [(1, False), (5, True)])
+def test_once_or_on_the_way_out_is_nothing(tmp_path: Path, times: int, leaving: bool) -> None:
+    renderer = Hanging(times, leaving=leaving)
+    assert run(tmp_path, renderer) == {"failures": {}, "total": 80}
+    assert renderer.opened == (1 if leaving else 2)
+
+
+def test_twice_is_the_pages_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.1, 0.1, 0.1))
+    assert run(tmp_path, Hanging(5)) == {"failures": {"page_hung": 1}, "total": 0}
+
+
+def test_on_a_busy_machine_nobody_is_blamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (900.0, 900.0, 900.0))
+    found = run(tmp_path, Hanging(5))
+    assert found["failures"] == {"deadline_under_load": 1}
+    assert found["total"] != found["total"], "no score at all"
+    assert run(tmp_path, Hanging(0)) == {"failures": {}, "total": 80}, "resumed"
