@@ -343,8 +343,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         benchmark = load_benchmark(BENCHMARKS[0])
         lite = benchmark.path / "splits" / "lite.txt"
-        if chosen.lite and not chosen.check:
-            lite.write_text(lite_text(benchmark), encoding="utf-8", newline="\n")
+        if chosen.lite and not chosen.check and read_text(lite) != lite_text(benchmark):
+            lite.write_text(lite_text(benchmark), encoding="utf-8")
+            sys.stderr.write(f"Written: {lite.parent.name}/{lite.name}\n")
         files, problems = sheets()
     except OpenDesignError as error:
         sys.stderr.write(f"{error}\n")

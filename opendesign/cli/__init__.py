@@ -6,6 +6,7 @@ on stdout with ``--json``; progress and notes on stderr.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import signal
 import sys
@@ -76,4 +77,5 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone; nothing is left to say
         sys.exit(0)
+    gc.freeze()  # looking for garbage at the end would cost a second of CPU and free nothing that matters
     sys.exit(code if isinstance(code, int) else 0)

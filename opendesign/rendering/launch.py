@@ -14,6 +14,7 @@ import pwd
 import shlex
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Launched", "Launcher"]
 
 LAUNCH_S = 30.0
+_PREFIX = "opendesign-browser-"
 #: Below the driver, nothing but the page's own proxy can be reached; WebGL without a GPU; the same pixels
 #: for the same page wherever the same fonts are.
 ARGUMENTS = (
@@ -72,7 +74,8 @@ class Launcher:
     def __init__(self, playwright: Playwright, found: BrowserFound) -> None:
         self._playwright = playwright
         self.found = found
-        self._folder = Path(tempfile.mkdtemp(prefix="opendesign-browser-"))
+        _sweep()
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self._count = 0
         self._way: tuple[str | None, bool] | None = None  # user to change to, sandboxed
         self.sandbox_problem = ""  # why there is no sandbox, one line
@@ -152,8 +155,21 @@ class Launcher:
     def _environment(self) -> dict[str, str | float | bool]:
         """No key of a provider, nor anything else of ours, is in the browser's reach."""
         kept: dict[str, str | float | bool] = {n: os.environ[n] for n in _KEPT if n in os.environ}
-        kept |= {"HOME": str(self._folder / "home"), "TZ": "UTC", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
+        home = str(self._folder / "home")
+        kept |= {"HOME": home, "TMPDIR": home, "TZ": "UTC", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
         return kept
+
+
+def _sweep() -> None:
+    """Remove the folders of processes that were killed: their owner is gone, and so for an hour."""
+    import psutil
+
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        with contextlib.suppress(OSError):
+            old = time.time() - folder.stat().st_mtime > 3600
+            if owner.isdecimal() and old and not psutil.pid_exists(int(owner)):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unprivileged_user(program: Path) -> tuple[str | None, str]:

@@ -81,6 +81,22 @@ SINGLE = {
         "(function f(){document.title=Math.random();requestAnimationFrame(f)})()</script>",
         0,
     ),
+    "panel beside the page": (
+        '<button onclick="this.after(1)">Go</button><aside style="position:fixed;right:-400px;width:300px">'
+        "<button>Dead</button><button>Dead too</button></aside>",
+        3,
+    ),
+    "panel that scrolls": (
+        '<aside style="position:fixed;top:0;height:200px;overflow:auto"><div style="height:3000px"></div>'
+        '<button onclick="this.after(1)">Go</button></aside>',
+        3,
+    ),
+    "menu that a link opens": (
+        '<ul><li><a href="#" aria-expanded=false>Menu</a><ul hidden><li>One<li>Two</ul></ul><script>'
+        "document.addEventListener('click',e=>{let a=e.target.closest('a');if(a){a.nextSibling.hidden^=1;"
+        "e.preventDefault()}})</script>",
+        3,
+    ),
     "covered": ('<button onclick="this.after(1)">Go</button><div style="position:fixed;inset:0"></div>', 0),
     "chance outside our hands": (
         "<button>Dead</button><p id=p></p><script>setInterval(()=>{p.textContent="

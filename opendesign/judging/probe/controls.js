@@ -13,6 +13,20 @@
     const box = el.getBoundingClientRect();
     return box.width >= 4 && box.height >= 4 && el.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   };
+  /** Whether scrolling brings it into the window: a panel beside the page is reached by opening it, not by hand. */
+  const reachable = (el, seen) => {
+    const view = el.ownerDocument.defaultView, root = el.ownerDocument.documentElement;
+    let box = seen.getBoundingClientRect();
+    for (let at = seen; at && at !== root && at !== el.ownerDocument.body; at = at.parentElement) {
+      const style = view.getComputedStyle(at);
+      const scrolls = (/auto|scroll/.test(style.overflowX) && at.scrollWidth > at.clientWidth) ||
+        (/auto|scroll/.test(style.overflowY) && at.scrollHeight > at.clientHeight);
+      if (scrolls && at !== seen) box = at.getBoundingClientRect();
+      if (style.position === 'fixed') return box.right > 0 && box.bottom > 0 && box.left < view.innerWidth && box.top < view.innerHeight;
+    }
+    return box.right + view.scrollX > 0 && box.bottom + view.scrollY > 0 && box.left + view.scrollX < Math.max(root.scrollWidth, view.innerWidth);
+  };
+  const opens = (el) => heard(el, 'click') || el.hasAttribute('aria-expanded');
   const name = (el) => squeeze(el.getAttribute('aria-label') || [...(el.labels || [])].map((l) => l.innerText).join(' ') ||
     el.innerText || el.value || el.getAttribute('placeholder') || el.getAttribute('title') || el.getAttribute('name') || el.id);
   const target = (el) => { // 'section', 'nowhere', 'outside' or '' (no link)
@@ -45,7 +59,8 @@
     if (role === 'tab') return 'tab';
     if (el.draggable && tag !== 'A' && tag !== 'IMG') return 'carry';
     if (tag === 'BUTTON' || /^(button|switch|checkbox|radio|option|menuitem|menuitemcheckbox|menuitemradio)$/.test(role)) return 'button';
-    if (tag === 'A' && el.hasAttribute('href')) return 'link';
+    // What says that it is open or closed is operated, wherever it would lead.
+    if (tag === 'A' && el.hasAttribute('href')) return el.hasAttribute('aria-expanded') && target(el) !== 'outside' ? 'button' : 'link';
     if (tag === 'CANVAS') return 'canvas';
     return '';
   };
@@ -60,7 +75,7 @@
     if (el.tagName === 'LABEL') return '';
     if (style.cursor === 'pointer' && getComputedStyle(el.parentElement || el).cursor !== 'pointer') return 'click';
     if (/^(grab|move)$/.test(style.cursor) && large) return 'drag';
-    if (el.tagName === 'LI' && [...el.children].some((c) => /^(UL|OL|DIV)$/.test(c.tagName) && !visible(c))) return 'hover';
+    if (el.tagName === 'LI' && [...el.children].some((c) => /^(UL|OL|DIV)$/.test(c.tagName) && !visible(c)) && ![...el.children].some(opens)) return 'hover';
     const svg = el.ownerSVGElement;
     if (svg && /^(rect|circle|path|ellipse)$/.test(el.tagName) && box.width * box.height >= 20) {
       const stage = svg.getBoundingClientRect();
@@ -88,7 +103,7 @@
       if (!kind) return true;
       let seen = el;
       if (!visible(el)) seen = el.labels?.length ? [...el.labels].find(visible) : null;
-      if (!seen) return true;
+      if (!seen || !reachable(el, seen)) return true;
       if (known === '' && kind === 'click' && found.some((f) => f.el.contains(el) && f.kind !== 'click')) return true;
       const box = seen.getBoundingClientRect(), view = el.ownerDocument.defaultView;
       found.push({ el, known: known !== '', key, kind, tag: el.tagName.toLowerCase(), type: el.type || el.getAttribute('role') || '', name: name(el),
