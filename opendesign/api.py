@@ -119,9 +119,7 @@ def carry_out(
     listener = report or Tally()
     for sentence in plan.notes:
         listener.note(sentence)
-    broken = run_sync(lambda: execute(plan, listener, concurrency=concurrency, browser=browser))
-    _tell_broken(broken, plan.folder, listener)
-    return summarize(plan.folder)
+    return summarize(run_sync(lambda: execute(plan, listener, concurrency=concurrency, browser=browser)))
 
 
 def score(
@@ -178,9 +176,9 @@ def judge(
     seats, notes = seats_for(rules, tuple(judges), judge_models, budget=money, models_file=file)
     for sentence in notes:
         listener.note(sentence)
-    broken = run_sync(lambda: rejudge(folder, seats, listener, concurrency=concurrency, browser=browser))
-    _tell_broken(broken, folder, listener)
-    return summarize(folder)
+    return summarize(
+        run_sync(lambda: rejudge(folder, seats, listener, concurrency=concurrency, browser=browser))
+    )
 
 
 def load(run: PathLike, *, aggregation: Aggregation | None = None) -> Summary:
@@ -191,11 +189,3 @@ def load(run: PathLike, *, aggregation: Aggregation | None = None) -> Summary:
 def compare(first: PathLike, second: PathLike) -> Comparison:
     """Paired differences of two stored runs, first minus second."""
     return _compare(find_run(str(first), RUNS), find_run(str(second), RUNS))
-
-
-def _tell_broken(broken: int, folder: Path, listener: Report) -> None:
-    if broken:
-        listener.note(
-            f"{broken} answers met an internal error and are unscored: see {folder / 'errors.log'}, please "
-            "report it, and run the same command again to have them done."
-        )

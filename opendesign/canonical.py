@@ -10,9 +10,13 @@ from typing import Any
 
 from opendesign.types import Blob
 
+_PLAIN = (str, int, float, bool, type(None))
+
 
 def plain(value: Any) -> Any:
-    """The JSON value of a noun: dataclasses become objects, blobs their name, tuples lists, None fields stay."""
+    """The JSON value of a noun: dataclasses become objects, blobs their name, tuples lists."""
+    if isinstance(value, _PLAIN):
+        return value
     if isinstance(value, Blob):
         return value.name
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -28,7 +32,9 @@ def plain(value: Any) -> Any:
 
 def to_json(value: Any) -> str:
     """One line of JSON with sorted keys and real characters. NaN and infinities are refused."""
-    return json.dumps(plain(value), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(
+        plain(value), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
 
 
 def digest(value: bytes | str) -> str:

@@ -17,7 +17,16 @@ from enum import StrEnum
 
 from opendesign.types import Failure
 
-__all__ = ["REASONS", "Failed", "OpenDesignError", "Owner", "StoreError", "UnknownName", "UsageError", "failed"]
+__all__ = [
+    "REASONS",
+    "Failed",
+    "OpenDesignError",
+    "Owner",
+    "StoreError",
+    "UnknownName",
+    "UsageError",
+    "failed",
+]
 
 
 class Owner(StrEnum):

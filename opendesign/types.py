@@ -181,7 +181,7 @@ class Verdict:
 class GenerationSettings:
     """How a model is asked. ``None`` means the provider's own default."""
 
-    system: Mapping[str, str] = field(default_factory=dict)  # category slug -> system prompt; "" for any other
+    system: Mapping[str, str] = field(default_factory=dict)  # category -> prompt; "" for any other
     temperature: float | None = None
     max_tokens: int | None = None  # None: the provider's maximum
     min_max_tokens: int = 32_768  # asked for where the provider's maximum is not known

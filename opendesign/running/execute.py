@@ -41,14 +41,14 @@ async def execute(
     concurrency: int = CONCURRENCY,
     browser: str | None = None,
     pages_at_once: int | None = None,
-) -> int:
-    """Do what is not done yet of ``plan``. Returns how many journeys an internal error ended."""
+) -> Store:
+    """Do what is not done yet of ``plan``. Returns the store, closed, with all its records."""
     with Store(plan.folder, write=True) as store:
         if store.manifest_path.exists():
             check_same(store, plan)
         else:
             store.create(plan.manifest())
-        return await _all(
+        await _all(
             store,
             plan.cases,
             plan.samples,
@@ -60,6 +60,7 @@ async def execute(
             browser=browser,
             pages_at_once=pages_at_once,
         )
+    return store
 
 
 async def rejudge(
@@ -70,11 +71,11 @@ async def rejudge(
     concurrency: int = CONCURRENCY,
     browser: str | None = None,
     pages_at_once: int | None = None,
-) -> int:
+) -> Store:
     """Judge a stored run (again): asks no model for an answer and writes no artifact."""
     with Store(folder, write=True) as store:
         cases, samples, protocol = stored_plan(store)
-        return await _all(
+        await _all(
             store,
             cases,
             samples,
@@ -86,6 +87,7 @@ async def rejudge(
             browser=browser,
             pages_at_once=pages_at_once,
         )
+    return store
 
 
 async def _all(
@@ -100,7 +102,7 @@ async def _all(
     concurrency: int,
     browser: str | None,
     pages_at_once: int | None,
-) -> int:
+) -> None:
     if concurrency < 1:
         raise UsageError(f"--concurrency is {concurrency}: at least one case has to be in flight.")
     from opendesign.answering.models import close_models
@@ -145,7 +147,11 @@ async def _all(
         await close_models()
     if store.cut:
         report.note(f"{store.cut} records were cut short when a process was ended: they were made again.")
-    return broken
+    if broken:
+        report.note(
+            f"{broken} answers met an internal error and are unscored: see {store.folder / 'errors.log'}, "
+            "please report it, and run the same command again to have them done."
+        )
 
 
 def _unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

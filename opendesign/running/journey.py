@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from opendesign.canonical import digest, hash_of, plain
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 Outcome = TypeVar("Outcome", Answer, Artifact, Verdict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Seat:
     """A judge with all that it needs to sit: its card, its engine, and a model where the card wants one."""
 
@@ -37,7 +38,7 @@ class Seat:
     engine: Engine
     model: Model | None = None
 
-    @property
+    @cached_property
     def config(self) -> str:
         """Hash of what decides a verdict beside the artifact."""
         return hash_of({"card": self.card.hash, "model": self.model.name if self.model else None})
@@ -49,7 +50,7 @@ class Seat:
         return {"judge_version": self.card.version, "judge_hash": self.card.hash, **model}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Setup:
     """What every journey of a run shares, all of it read only. Without a model nothing is generated."""
 
@@ -57,6 +58,17 @@ class Setup:
     protocol: Protocol
     renderer: LazyRenderer
     seats: tuple[Seat, ...]
+
+    @cached_property
+    def answer_config(self) -> str:
+        """Hash of what decides an answer beside the case."""
+        assert self.model is not None
+        return hash_of(self.model.config(self.protocol.generation))
+
+    @cached_property
+    def render_config(self) -> str:
+        """Hash of what decides an artifact beside the document."""
+        return hash_of(plain(self.protocol.render))
 
 
 async def journey(case: Case, sample: int, setup: Setup, store: Store, report: Report) -> None:
@@ -90,7 +102,7 @@ async def _answer(case: Case, sample: int, setup: Setup, store: Store, report: R
         case=case.id,
         sample=sample,
         step="answer",
-        config=hash_of(model.config(generation)),
+        config=setup.answer_config,
         input=hash_of([case.category, case.prompt]),
     )
 
@@ -114,7 +126,7 @@ async def _artifact(
         case=case.id,
         sample=answer.sample,
         step="artifact",
-        config=hash_of(plain(setup.protocol.render)),
+        config=setup.render_config,
         input=digest(document)[:16],
     )
 

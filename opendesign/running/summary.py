@@ -78,9 +78,9 @@ class _Case:
     difficulty: str
 
 
-def summarize(folder: Path, *, aggregation: Aggregation | None = None) -> Summary:
+def summarize(run: Path | Store, *, aggregation: Aggregation | None = None) -> Summary:
     """The summary of a stored run. Raises ``StoreError`` where it cannot be read."""
-    store = Store(folder)
+    store = run if isinstance(run, Store) else Store(run)
     manifest = store.manifest()
     cases = [_Case(case["id"], case["category"], case["difficulty"]) for case in manifest["cases"]]
     keys = [(case.id, sample) for case in cases for sample in range(manifest["samples"])]
@@ -105,7 +105,7 @@ def summarize(folder: Path, *, aggregation: Aggregation | None = None) -> Summar
     scores = _scores(cases, groups, scored, measures, rule, resampling)
     everything = [*answers.values(), *artifacts.values(), *(r for v in verdicts.values() for r in v.values())]
     return Summary(
-        run=str(folder),
+        run=str(store.folder),
         benchmark={k: manifest["benchmark"].get(k) for k in ("name", "version", "hash", *_SELECTION)},
         model=manifest["model"]["name"],
         protocol={k: manifest["protocol"][k] for k in ("name", "version", "hash")},

@@ -58,13 +58,13 @@ def run(answers: str, run: str) -> dict[str, Any]:
         )
     tally, pictures, driver = Tally(), PictureTime(), _Driver()
     started, cpu = time.monotonic(), time.process_time()
-    broken = run_sync(lambda: execute(plan, driver.heard(tally)))
+    store = run_sync(lambda: execute(plan, driver.heard(tally)))
     seconds, cpu = time.monotonic() - started, time.process_time() - cpu
-    summary = summarize(plan.folder)
+    summary = summarize(store)
     cases = len(plan.cases)
     return {
         "pages": cases,
-        "failed": broken + sum(tally.failures.values()),
+        "failed": cases - tally.done + sum(tally.failures.values()),
         "failures": dict(tally.failures),
         "coverage": dict(summary.coverage),
         "scores": {name: round(score.mean, 4) for name, score in summary.scores.items()},

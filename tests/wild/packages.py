@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tarfile
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -97,16 +97,15 @@ def _archive(package: str) -> Path:
     path = FOLDER / f"{name.removeprefix('@').replace('/', '-')}-{version}.tgz"
     if path.is_file():
         return path
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    command = ("npm", "pack", "--loglevel=error", f"{name}@{version}")
     # Into a folder of its own first: two test processes may fetch at once, and half a file must not stay.
-    own = FOLDER / f"{os.getpid()}-{path.stem}"
-    own.mkdir(parents=True, exist_ok=True)
-    command = ("npm", "pack", "--silent", f"{name}@{version}")
-    try:
-        done = subprocess.run(command, cwd=own, capture_output=True, text=True, timeout=300)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise NotFetched(f"'{' '.join(command)}' in {FOLDER} did not work: {error}") from error
-    if done.returncode or not (own / path.name).is_file():
-        raise NotFetched(f"'{' '.join(command)}' in {FOLDER} did not work: {done.stderr.strip()[-300:]}")
-    (own / path.name).replace(path)
-    own.rmdir()
+    with tempfile.TemporaryDirectory(dir=FOLDER) as own:
+        try:
+            done = subprocess.run(command, cwd=own, capture_output=True, text=True, timeout=300)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NotFetched(f"'{' '.join(command)}' did not work: {error}") from error
+        if done.returncode or not (Path(own) / path.name).is_file():
+            raise NotFetched(f"'{' '.join(command)}' did not work: {done.stderr.strip()[-300:]}")
+        (Path(own) / path.name).replace(path)
     return path
