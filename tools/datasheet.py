@@ -48,7 +48,7 @@ class Round:
     """One reading: how many passed a first reading, out of how many. ``seed`` drew the cases."""
 
     round: int
-    seed: int | None = None
+    seed: str | None = None
     prompts: tuple[int, int]
     requirements: tuple[int, int]
 
@@ -217,7 +217,7 @@ def _splits(benchmark: Benchmark) -> str:
 def _readings(rounds: Iterable[Round]) -> str:
     rows = []
     for one in rounds:
-        cells = [f"{one.round}", "not kept" if one.seed is None else f"{one.seed}"]
+        cells = [f"{one.round}", "not kept" if one.seed is None else one.seed]
         rows.append([*cells, *_share(one.prompts), *_share(one.requirements)])
     return table(
         ["round", "seed", "prompts passed", "95 % interval", "requirements passed", "95 % interval"], rows
