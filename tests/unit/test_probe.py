@@ -62,6 +62,16 @@ SINGLE = {
     "popup": ("<button onclick=\"open('https://example.com/')\">Pop</button>", 0),
     "form without script": ("<form><input name=a required><button>Send</button></form>", 0),
     "dead links": ('<p><a href="#">Top</a> <a href="#none">None</a></p><div style="height:3000px"></div>', 0),
+    "dead links that look like buttons": (
+        '<div style="height:3000px"></div><a href="#" role=button>One</a> '
+        '<a href="#" aria-expanded=false>Two</a>',
+        0,
+    ),
+    "button that scrolls": (
+        '<button onclick="window.scrollTo(0,2000)">Down</button><div style="height:3000px"></div>'
+        '<button onclick="window.scrollTo(0,0)">Up</button>',
+        3,
+    ),
     "title as tooltip": ('<button title="A tip">Tip</button><textarea>text</textarea>', 0),
     "native number": ("<input type=number value=1><input type=range><select><option>1<option>2</select>", 0),
     "waits by the clock": (

@@ -173,7 +173,8 @@ def earned(changes: Sequence[Change], action: Action, *, controlled: bool) -> li
         return []  # an input that wipes the page is no working control
     strong = [change for change in changes if strength(change, action) == "strong"]
     if not controlled:
-        return strong
+        # The browser by itself goes to the top for a link to "#": the muted control tells whose scroll it is.
+        return [c for c in strong if not (c.kind == "scroll" and action == "click")]
     weak = [change for change in changes if strength(change, action) == "weak"]
     # A rating fills several of its stars; a highlight that only moves on takes it from one peer.
     peers = [c for c in changes if c.place == "peer" and c.kind == "paint" and c.control]
