@@ -6,7 +6,8 @@ async (settings) => {
   const after = (ms) => new Promise((done) => setTimeout(done, ms));
   const within = (promise, ms) =>
     Promise.race([promise.then(() => true, () => true), after(Math.max(0, ms)).then(() => false)]);
-  const frame = () => Promise.race([new Promise((done) => requestAnimationFrame(done)), after(100)]);
+  // A busy machine is late with its frames; what a page does in them (scroll handlers) has to have happened.
+  const frame = () => Promise.race([new Promise((done) => requestAnimationFrame(done)), after(1000)]);
   const seconds = (ms) => `${+(ms / 1000).toFixed(1)} s`;
   const root = () => document.scrollingElement || document.documentElement || document.body;
   const height = () => (root() ? root().scrollHeight : 0);
@@ -51,6 +52,7 @@ async (settings) => {
     }
     scrollTo({ top: 0, left: 0, behavior: "instant" });
     await frame();
+    await frame();
   }
 
   const pending = () => [...document.images].filter((image) => image.loading !== "lazy" && !image.complete);
@@ -77,6 +79,19 @@ async (settings) => {
     }
     return sum;
   };
+  // A splash screen: a layer without content of its own over the whole window, with a page behind it.
+  const splash = () => {
+    const layers = [[0.1, 0.1], [0.9, 0.1], [0.5, 0.5], [0.1, 0.9], [0.9, 0.9]].map(([x, y]) => {
+      let element = document.elementFromPoint(innerWidth * x, innerHeight * y);
+      while (element && getComputedStyle(element).position !== "fixed") element = element.parentElement;
+      return element;
+    });
+    const [layer] = layers;
+    if (!layer || layers.some((other) => other !== layer) || layer.contains(document.body)) return false;
+    const busy = layer.querySelector("canvas, video, iframe, a, button, input, select, textarea");
+    const words = (element) => (element.textContent || "").trim().length;
+    return !busy && layer.localName !== "canvas" && words(layer) < 80 && words(document.body) - words(layer) > 200;
+  };
   let seen = null;
   let tallest = height();
   const began = performance.now();
@@ -89,7 +104,7 @@ async (settings) => {
     if (height() !== tallest) { tallest = height(); structure = time; }
     if (probe) { await frame(); const now = look(); if (now !== seen) { seen = now; motion = time; } }
     const calm = time - structure > quiet && (time - motion > quiet || time - began > ambient);
-    if (calm) break;
+    if (calm && !splash()) break;
     if (left() < 0) { notes.push(`settle: the page was still changing after ${seconds(settings.settle)}`); break; }
   }
   observer.disconnect();
