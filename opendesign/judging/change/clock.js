@@ -17,6 +17,7 @@
     frame: window.requestAnimationFrame.bind(window),
     now: performance.now.bind(performance),
     Date: window.Date,
+    stringify: JSON.stringify,
   };
   const EPOCH = 1767261600000;
   const FRAME = 16, FRAME_3D = 48; // ms of page time; software WebGL draws few frames a second
@@ -26,6 +27,8 @@
     muted: false, guarded: false, blind: false, messages: false, log: [], listeners: new WeakMap(), global: new Set(), sources: [],
     roots: new WeakMap(), native,
   };
+  // One string crosses to the driver: walking through nested results there would cost more than the answer.
+  probe.call = async (name, args) => native.stringify(await probe[name](...args));
   Object.defineProperty(window, '__probe', { value: probe, enumerable: false });
 
   // ---- time. Each reading creeps forward a little, so that a loop that waits for the clock ends.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -98,9 +99,9 @@ class Observer:
 
     async def ask(self, name: str, *arguments: Any) -> Any:
         """Call a function of the scripts."""
-        return await self.answer(
-            self.page.evaluate("([name, args]) => window.__probe[name](...args)", [name, list(arguments)])
-        )
+        call = f"window.__probe.call({json.dumps(name)}, {json.dumps(arguments)})"
+        told: str | None = await self.answer(self.page.evaluate(call))
+        return None if told is None else json.loads(told)
 
     async def begin(self, key: str | None, how: Manner) -> None:
         """From here on, input is what we measure; ``key`` is the operated element."""
