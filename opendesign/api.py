@@ -176,9 +176,8 @@ def judge(
     seats, notes = seats_for(rules, tuple(judges), judge_models, budget=money, models_file=file)
     for sentence in notes:
         listener.note(sentence)
-    return summarize(
-        run_sync(lambda: rejudge(folder, seats, listener, concurrency=concurrency, browser=browser))
-    )
+    store = run_sync(lambda: rejudge(folder, seats, listener, concurrency=concurrency, browser=browser))
+    return summarize(store, judges=[seat.card.name for seat in seats])
 
 
 def load(run: PathLike, *, aggregation: Aggregation | None = None) -> Summary:
@@ -186,6 +185,7 @@ def load(run: PathLike, *, aggregation: Aggregation | None = None) -> Summary:
     return summarize(find_run(str(run), RUNS), aggregation=aggregation)
 
 
-def compare(first: PathLike, second: PathLike) -> Comparison:
-    """Paired differences of two stored runs, first minus second."""
-    return _compare(find_run(str(first), RUNS), find_run(str(second), RUNS))
+def compare(first: PathLike | Summary, second: PathLike | Summary) -> Comparison:
+    """Paired differences of two stored runs, first minus second: by summary, path or name."""
+    a, b = (run.run if isinstance(run, Summary) else str(run) for run in (first, second))
+    return _compare(find_run(a, RUNS), find_run(b, RUNS))

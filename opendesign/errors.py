@@ -73,7 +73,7 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names[:8]
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names[:5]
         hint = f"did you mean {' or '.join(near)}?" if near else "there is none yet."
         super().__init__(f"There is no {kind} named '{name}': {hint}")
         self.kind, self.name, self.near = kind, name, near

@@ -87,6 +87,11 @@ class DiskModel:
         """Cases that have an answer here, sorted. In a folder ``a-1`` may also be sample 1 of ``a``."""
         return sorted({case for case, _ in self._stored})
 
+    @property
+    def repeats(self) -> int:
+        """Answers beyond the first of a case."""
+        return len(self._stored) - len({case for case, _ in self._stored})
+
     def coverage(self, cases: Iterable[str], samples: int = 1) -> Coverage:
         """What is answered, missing, and answered without being asked."""
         asked = list(dict.fromkeys(cases))

@@ -27,7 +27,9 @@ def list_(as_json: bool) -> None:
     from opendesign.cli.output import print_json, print_rows
     from opendesign.judging.cards import cards
 
-    found = cards()
+    found, unsound = cards()
+    for error in unsound:
+        click.echo(f"Note: {error}", err=True)
     if as_json:
         print_json({"judges": [_document(card) for card in found]})
         return

@@ -64,7 +64,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
         table.add_column(
             column.lstrip(">~"),
             justify="right" if right else "left",
-            no_wrap=right or one_line,
+            no_wrap=right or one_line or column in ("run", "score", "case"),
             overflow="ellipsis" if cut else "fold",
             ratio=1 if cut else None,
             min_width=widest,
@@ -168,8 +168,8 @@ def finish(summary: Summary, *, as_json: bool) -> int:
     return 0 if summary.coverage and min(summary.coverage.values()) >= 1.0 else 1
 
 
-def print_summary(summary: Summary) -> None:
-    """The summary for a person."""
+def print_summary(summary: Summary, *, every: bool = False) -> None:
+    """The summary for a person: each judge's headline, or ``every`` measure."""
     out = click.echo
     benchmark, protocol = summary.benchmark, summary.protocol
     out(
@@ -179,14 +179,18 @@ def print_summary(summary: Summary) -> None:
     samples = f" × {summary.samples} samples" if summary.samples > 1 else ""
     out(f"{summary.cases} cases{samples} · {cost(summary.cost_usd)} · {duration(summary.seconds)}")
     rows = []
-    for name, estimate in summary.scores.items():
+    shown = {n: e for n, e in summary.scores.items() if every or n in summary.headlines.values()}
+    for name, estimate in shown.items():
         judge = name.partition(".")[0]
         stands = summary.judges[judge].get("stands_in_for")
         label = f"{name}  (for {stands})" if stands and name == summary.headlines.get(judge) else name
         rows.append([label, *_cells(estimate), f"{summary.coverage[judge]:.0%}"])
+    rows += [[j, "–", "–", "0", "0%"] for j, share in summary.coverage.items() if not share]
     print_table(["score", ">mean", ">95 % interval", ">n", ">coverage"], rows)
+    if any(estimate.low is None for estimate in shown.values()):
+        out("No interval below five cases: so few say too little about the rest.")
     heads = [name for name in summary.scores if name in summary.headlines.values()]
-    if len(summary.by_category) > 1:
+    if heads and len(summary.by_category) > 1:
         print_table(
             ["category", *(f">{name}" for name in heads)],
             [
@@ -198,6 +202,8 @@ def print_summary(summary: Summary) -> None:
         counts = ", ".join(f"{reason} {count}" for reason, count in summary.failures.items())
         owners = ", ".join(f"{owner} {count}" for owner, count in summary.failures_by_owner.items())
         out(f"Failures: {counts} (by owner: {owners})")
+        for reason in summary.failures:
+            out(f"  {reason}: {summary.failure_details.get(reason, '')}")
     if summary.affected_by_network:
         out(f"{summary.affected_by_network:.0%} of the pages had requests that were refused or failed.")
     if summary.changed_resources:

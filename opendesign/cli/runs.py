@@ -62,16 +62,59 @@ def list_runs(as_json: bool) -> None:
 @runs.command()
 @click.argument("run")
 @click.option("--aggregation", type=click.Choice(["ours", "released"]), help="How failures enter the means.")
+@click.option("--all", "every", is_flag=True, help="Every measure, not the judges' headlines alone.")
+@click.option("--cases", is_flag=True, help="One line a case, with its headline scores.")
+@click.option(
+    "--case", metavar="ID", help="One case: where its page and picture are, and what each judge says."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def show(run: str, aggregation: str | None, as_json: bool) -> None:
-    """The summary of a RUN, by path or by name under runs/."""
+def show(
+    run: str, aggregation: str | None, every: bool, cases: bool, case: str | None, as_json: bool
+) -> None:
+    """A RUN by path, by name under runs/, or by the beginning or last part of a name."""
     import opendesign
 
+    if case is not None:
+        _show_case(run, case, as_json)
+        return
     summary = opendesign.load(run, aggregation=aggregation)  # type: ignore[arg-type]
     if as_json:
-        print_json(summary.to_dict())
+        print_json({**summary.to_dict(), **({"rows": [dict(row) for row in summary.rows]} if cases else {})})
+    elif cases:
+        heads = list(summary.headlines.values())
+        rows = [
+            [row["case"], row["sample"], row["reason"], *(_number(row.get(name)) for name in heads)]
+            for row in summary.rows
+        ]
+        print_rows(["case", ">sample", "failure", *(f">{name}" for name in heads)], rows)
     else:
-        print_summary(summary)
+        print_summary(summary, every=every)
+
+
+def _number(score: float | None) -> str | None:
+    return None if score is None else f"{score:.2f}"
+
+
+def _show_case(run: str, case: str, as_json: bool) -> None:
+    from opendesign.running.inspect import case_in_full
+    from opendesign.running.plan import RUNS
+    from opendesign.running.store import find_run
+
+    found = case_in_full(find_run(run, RUNS), case)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(f"{case}: {found['prompt']}")
+    for sample in found["samples"]:
+        click.echo(f"sample {sample['sample']}")
+        for name in ("failure", "page", "picture", "facts"):
+            if sample.get(name):
+                click.echo(f"  {name}: {sample[name]}")
+        for judge, verdict in sample["verdicts"].items():
+            scores = ", ".join(f"{name} {value:g}" for name, value in verdict["scores"].items())
+            click.echo(f"  {judge}: {scores or 'unscored'}")
+            for reason in verdict["reasons"]:
+                click.echo(f"    {reason}")
 
 
 @runs.command()
@@ -103,4 +146,4 @@ def compare(first: str, second: str, as_json: bool) -> None:
     if len(rows) > 1:
         print_table(["category", f">{headline}", ">won", ">lost", ">tied"], rows)
     for mark in comparison.marks:
-        click.echo(f"Mark: {mark}")
+        click.echo(f"Note: {mark}")

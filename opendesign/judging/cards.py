@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 import shutil
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -22,15 +23,22 @@ from opendesign.types import Artifact, Card, Case, Failure, Measure, Verdict
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+_SLUG = r"[a-z0-9][a-z0-9_-]*"
 GROUP = "opendesign.judges"  # entry points of judge engines
 
 #: ``async (case, artifact, card, page, model) -> Verdict``; page and model: None unless the card needs them.
 Engine = Callable[[Case, Artifact, Card, Any, Any], Awaitable[Verdict]]
 
 
-def cards() -> list[Card]:
-    """Every judge card that can be found, sorted by name. Raises ``UsageError`` at the first unsound one."""
-    return [read_card(folder) for folder in content.listing("judges").values()]
+def cards() -> tuple[list[Card], list[UsageError]]:
+    """Every judge card that can be found, sorted by name, and what is wrong with those that are unsound."""
+    sound, unsound = [], []
+    for folder in content.listing("judges").values():
+        try:
+            sound.append(read_card(folder))
+        except UsageError as error:
+            unsound.append(error)
+    return sound, unsound
 
 
 def load_card(name: str) -> Card:
@@ -104,6 +112,8 @@ def copy_card(name: str, destination: Path | None = None) -> Path:
     target = destination or Path("judges") / name
     if target.is_dir() and not (target / "judge.toml").exists():
         target = target / name
+    if not re.fullmatch(_SLUG, target.absolute().name):
+        raise UsageError(f"'{target.name}' is no name of a judge: use small letters, digits, '-' and '_'.")
     if target.exists() or target.is_symlink():
         raise UsageError(f"'{target}' is there already and is not overwritten: name another destination.")
     try:
@@ -159,7 +169,7 @@ def _shape() -> TypeAdapter[Any]:
     base = create_model("base", __base__=BaseModel, __config__=None)
     base.model_config = ConfigDict(extra="forbid", strict=True)
     text: Any = (str, Field(min_length=1))
-    slug: Any = (str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$"))
+    slug: Any = (str, Field(pattern=f"^{_SLUG}$"))
     number: Any = (float, Field(allow_inf_nan=False))
     fields: Any = {"low": number, "high": number, "kind": (Literal["mean", "rate"], "mean")}
     measure = create_model("measure", __base__=base, **fields, headline=(bool, False), about=(str, ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -53,6 +54,7 @@ async def attempt(
     watchdog: Watchdog,
     gate: Gate,
     settings: RenderSettings,
+    workers: Executor,
     *,
     alone: bool,
     bare: bool = False,
@@ -67,7 +69,7 @@ async def attempt(
         # The guard is for the case that the driver itself no longer answers.
         with watchdog.guard(tree, settings.deadline_s + 2 * CLOSE_S):
             async with open_page(launched, gate, settings, live=False) as opened:
-                end, shot, detail = await _work(opened, tree, settings, alone=alone, bare=bare)
+                end, shot, detail = await _work(opened, tree, workers, alone=alone, bare=bare)
     except Error as error:
         shot, detail = None, detail or error.message.splitlines()[0]
         end = End.CRASH if end is End.DONE else end
@@ -84,14 +86,14 @@ async def attempt(
 
 
 async def _work(
-    opened: OpenPage, tree: ProcessTree, settings: RenderSettings, *, alone: bool, bare: bool
+    opened: OpenPage, tree: ProcessTree, workers: Executor, *, alone: bool, bare: bool
 ) -> tuple[End, Shot | None, str]:
     from playwright.async_api import Error
 
-    work = asyncio.create_task(capture(opened, bare=bare))
+    work = asyncio.create_task(capture(opened, workers, bare=bare))
     crash = asyncio.create_task(opened.crashed.wait())
     try:
-        end = await _watch(work, crash, opened, tree, settings, alone=alone)
+        end = await _watch(work, crash, opened, tree, opened.settings, alone=alone)
         if end is not End.DONE:
             return end, None, "its process died" if end is End.CRASH else ""
         return End.DONE, work.result(), ""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from opendesign.rendering.page import OpenPage, Vanished, script
+from opendesign.rendering.picture import examine
 
 if TYPE_CHECKING:
     from opendesign.rendering.facts import Facts
     from opendesign.rendering.network import Gate
-    from opendesign.types import RenderSettings
 
 __all__ = ["Shot", "capture", "load_and_settle", "settle", "take_picture"]
 
 _RELOADS = 3  # how often a page may load itself again while it is looked at
-THUMBNAIL_WIDTH = 480
-THUMBNAIL_BYTES = 15_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +36,10 @@ class Shot:
         return self.true_height > self.height
 
 
-async def capture(opened: OpenPage, *, bare: bool = False) -> Shot:
+async def capture(opened: OpenPage, workers: Executor, *, bare: bool = False) -> Shot:
     """Load the page, bring it to rest and take its picture; ``bare``: load it and take its picture.
+
+    ``workers`` do the work on the picture, which would hold up every other page.
 
     Raises ``Vanished`` when the page cannot be kept from leaving.
     """
@@ -55,11 +56,9 @@ async def capture(opened: OpenPage, *, bare: bool = False) -> Shot:
     picture = await take_picture(opened, height)
     small, measured = None, None
     if not bare:
-        thumbnail = asyncio.create_task(asyncio.to_thread(_thumbnail, picture, settings))
-        try:
-            measured = await _facts(opened, notes, picture)
-        finally:
-            small = await thumbnail
+        measured = await _facts(opened, notes)
+        loop = asyncio.get_running_loop()
+        small, measured = await loop.run_in_executor(workers, examine, picture, measured, settings)
     return Shot(
         picture=picture,
         thumbnail=small,
@@ -146,15 +145,13 @@ async def _idle(gate: Gate, seconds: float, *, quiet_s: float) -> bool:
     return False
 
 
-async def _facts(opened: OpenPage, notes: list[str], picture: bytes) -> Facts:
+async def _facts(opened: OpenPage, notes: list[str]) -> Facts:
     from opendesign.rendering import facts
 
     events = opened.events
-    if opened.settings.scale != 1:
-        picture = await asyncio.to_thread(_in_css_pixels, picture, opened.settings.scale)
     return await facts.collect(
-        opened.page,
         opened.cdp,
+        opened.frame,
         dialogs=events.dialogs,
         script_errors=events.script_errors,
         requests=[
@@ -171,41 +168,4 @@ async def _facts(opened: OpenPage, notes: list[str], picture: bytes) -> Facts:
         popups=events.popups,
         downloads=events.downloads,
         notes=notes,
-        picture=picture,
     )
-
-
-def _in_css_pixels(picture: bytes, scale: float) -> bytes:
-    """The picture with one pixel a CSS pixel, as the facts are."""
-    import io
-
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    with Image.open(io.BytesIO(picture)) as whole:
-        size = (round(whole.width / scale), round(whole.height / scale))
-        whole.resize(size, Image.Resampling.BOX).save(buffer, "PNG", compress_level=1)
-    return buffer.getvalue()
-
-
-def _thumbnail(picture: bytes, settings: RenderSettings) -> bytes:
-    """WebP of the first screen, at most ``THUMBNAIL_BYTES``."""
-    import io
-
-    from PIL import Image
-
-    with Image.open(io.BytesIO(picture)) as whole:
-        screen = whole.crop((0, 0, whole.width, min(whole.height, round(settings.height * settings.scale))))
-    size = (THUMBNAIL_WIDTH, max(1, round(screen.height * THUMBNAIL_WIDTH / screen.width)))
-    small = screen.convert("RGB").resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
-    data = b""
-    for quality in (75, 50, 25, 5, 0):
-        buffer = io.BytesIO()
-        small.save(buffer, "WEBP", quality=quality, method=2)
-        data = buffer.getvalue()
-        if len(data) <= THUMBNAIL_BYTES:
-            return data
-    small = small.resize((THUMBNAIL_WIDTH // 2, max(1, size[1] // 2)))
-    buffer = io.BytesIO()
-    small.save(buffer, "WEBP", quality=20, method=2)
-    return buffer.getvalue()

@@ -7,7 +7,6 @@ its own that a page's scripts can neither see nor change.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from opendesign.errors import StoreError
 
 if TYPE_CHECKING:
-    from playwright.async_api import CDPSession, Page
+    from playwright.async_api import CDPSession
 
 SCHEMA = 1
 #: Bounds of one collection: what is over them is left out, and a note says so.
@@ -41,7 +40,6 @@ LIMITS: Mapping[str, int] = {
     "scrolls": 60,  # positions from which hit tests are made
 }
 EVALUATE_MS = 15_000  # the browser ends the script after this long
-_SAME_COLOUR = 4  # channels; text this close to its background cannot be seen
 _MESSAGES = 50  # dialogs and script errors kept
 _REQUESTS = 300
 
@@ -324,8 +322,8 @@ class Facts:
 
 
 async def collect(
-    page: Page,
     cdp: CDPSession,
+    frame: str,
     *,
     dialogs: Iterable[Dialog] = (),
     script_errors: Iterable[str] = (),
@@ -333,16 +331,16 @@ async def collect(
     popups: int = 0,
     downloads: int = 0,
     notes: Iterable[str] = (),
-    picture: bytes | None = None,
 ) -> Facts:
-    """Facts of the page as it is loaded now; ``cdp`` is a session of that page, ``picture`` its PNG.
+    """Facts of the page as it is loaded now, without its picture's part. ``cdp`` is a session of that page,
+    ``frame`` the id of its main frame.
 
     One script in an isolated world, ended by the browser after ``EVALUATE_MS``; the scroll position is as
     before. Never raises for what a page does; errors of the driver (a page that is gone) pass through.
     """
-    raw, problem = await _measure(cdp)
+    raw, problem = await _measure(cdp, frame)
     served = tuple(requests)[:_REQUESTS]
-    facts = _facts(
+    return _facts(
         raw,
         dialogs=tuple(dialogs)[:_MESSAGES],
         script_errors=tuple(_excerpt(error) for error in script_errors)[:_MESSAGES],
@@ -351,19 +349,11 @@ async def collect(
         downloads=downloads,
         notes=(*notes, *problem),
     )
-    if picture is not None:
-        from opendesign.rendering.facts_picture import with_picture
-
-        facts = await asyncio.to_thread(with_picture, facts, picture)
-    return replace(facts, texts=tuple(_unseen(text) for text in facts.texts))
 
 
-async def _measure(cdp: CDPSession) -> tuple[dict[str, Any], tuple[str, ...]]:
+async def _measure(cdp: CDPSession, frame: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What ``facts.js`` found in the main frame (empty where it could not run), and notes."""
-    tree = await cdp.send("Page.getFrameTree")
-    world = await cdp.send(
-        "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "facts"}
-    )
+    world = await cdp.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "opendesign"})
     reply = await cdp.send(
         "Runtime.evaluate",
         {
@@ -392,15 +382,6 @@ def _facts(raw: Mapping[str, Any], **known: Any) -> Facts:
     facts = _decode(Facts, {**_EMPTY, **raw, "collected": bool(raw)})
     images = tuple(replace(i, placeholder=True) if i.source in placeholders else i for i in facts.images)
     return replace(facts, images=images, **known)
-
-
-def _unseen(text: TextBox) -> TextBox:
-    """Marks a text that has its background's colour."""
-    if text.hidden is None and text.background is not None:
-        apart = max(abs(a - b) for a, b in zip(text.colour[:3], text.background[:3], strict=True))
-        if apart * text.colour.alpha <= _SAME_COLOUR:
-            return replace(text, hidden="same_colour")
-    return text
 
 
 def _fields(value: Any) -> dict[str, Any]:

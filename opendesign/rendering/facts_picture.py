@@ -18,68 +18,125 @@ if TYPE_CHECKING:
     Channel = NDArray[np.int16]  # one colour channel of the pixels looked at
     Grey = NDArray[np.uint8]  # height × width
     Mask = NDArray[np.bool_]
+    Points = NDArray[np.int_]  # texts × sample points
 
 _SAMPLE = 400_000  # pixels looked at for the picture's numbers
 _EDGE = 20  # difference of luminance, 0–255, between neighbours that makes an edge
 _CELL = 40  # pixels
+_BAND = 12 * _CELL  # rows that are looked at together
 _BLANK = 0.00005  # share of pixels on an edge below which nothing is on the picture
 _GRID = (6, 16)  # rows and columns of sample points in a text box
 _NEAR_INK = 40  # a sample this close to the text's colour is taken for text
+_SAME_COLOUR = 4  # channels; text this close to its background cannot be seen
 _DIFFERENT = 40  # a background this far from the one the styles say is something else's
 
 
 def with_picture(facts: Facts, image: Image) -> Facts:
-    """``facts`` and what the page's full picture (RGB, one pixel a CSS pixel) tells. CPU-bound."""
+    """``facts`` and what the page's full picture (RGB, one pixel a CSS pixel) tells. CPU-bound.
+
+    The picture is read once, in bands that stay in the processor's cache: a tall page's as one array would
+    cost more to put into memory than to measure.
+    """
+    import numpy as np
+
+    at, x, y = _sample_points(facts.texts, image.size)
+    samples = np.zeros((*y.shape, 3), np.uint8)
+    tally = _Tally(image.size)
+    for top in range(0, image.height, _BAND):
+        # One row more than the band has: the next one's, for the edges between them.
+        band = image.crop((0, top, image.width, min(top + _BAND + 1, image.height)))
+        pixels = _array(band, 3)
+        tally.add(top, pixels, band.convert("L"))
+        within = (y >= top) & (y < top + _BAND)
+        samples[within] = pixels[y[within] - top, x[within]]
+    return replace(
+        facts,
+        picture=tally.picture(),
+        texts=tuple(_unseen(text) for text in _behind_texts(facts.texts, at, samples)),
+        canvases=tuple(_seen(canvas, facts, image) for canvas in facts.canvases),
+    )
+
+
+def _array(image: Image, channels: int) -> Pixels:
     import numpy as np
 
     # Through bytes: what numpy reads from an image by itself costs twice as much.
-    pixels: Pixels = np.frombuffer(image.tobytes(), np.uint8).reshape(image.height, image.width, 3)
-    return replace(
-        facts,
-        picture=measure(pixels, image.convert("L")),
-        texts=_behind_texts(facts.texts, pixels),
-        canvases=tuple(_seen(canvas, facts, pixels) for canvas in facts.canvases),
-    )
+    return np.frombuffer(image.tobytes(), np.uint8).reshape(image.height, image.width, channels)
 
 
-def measure(pixels: Pixels, luma: Image) -> Picture:
-    """Numbers of a picture; ``luma`` is the same picture in grey (mode L)."""
+class _Tally:
+    """Numbers of a picture, counted band by band. All sums are of integers: equal on every machine."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        self._width, self._height = size
+        self._step = max(1, round((self._width * self._height / _SAMPLE) ** 0.5))
+        self._some: list[tuple[Channel, ...]] = []  # red, green, blue of every so-manieth row and column
+        self._shades = [0] * 256
+        self._on_edge = self._cells = 0
+
+    def add(self, top: int, pixels: Pixels, luma: Image) -> None:
+        """The rows from ``top`` on, and the one below them where there is one."""
+        import numpy as np
+
+        step, rows = self._step, min(_BAND, self._height - top)
+        some = pixels[-top % step : rows : step, ::step]
+        self._some.append(tuple(some[..., channel].astype(np.int16).ravel() for channel in range(3)))
+        grey = _array(luma, 1)[..., 0]
+        own = luma if len(grey) == rows else luma.crop((0, 0, self._width, rows))
+        self._shades = [a + b for a, b in zip(self._shades, own.histogram(), strict=True)]
+        edges = _edges(grey)[:rows]
+        self._on_edge += int(np.count_nonzero(edges))
+        self._cells += _cells(edges)
+
+    def picture(self) -> Picture:
+        import numpy as np
+
+        red, green, blue = (np.concatenate(parts) for parts in zip(*self._some, strict=True))
+        total = red.size
+        bins = (red & 0xF0) << 4 | green & 0xF0 | blue >> 4
+        counts = np.bincount(bins, minlength=4096)
+        top = [int(i) for i in np.argsort(-counts, kind="stable")[:6] if counts[i] >= total * 0.005]
+        means = _means(top, bins, (red & 15) << 8 | (green & 15) << 4 | blue & 15)
+        shades = np.array(self._shades).reshape(32, 8).sum(axis=1) / (self._width * self._height)
+        shades = shades[shades > 0]
+        on_edge = self._on_edge / (self._width * self._height)
+        return Picture(
+            width=self._width,
+            height=self._height,
+            colours=int((counts >= total * 0.0005).sum()),
+            dominant=tuple(
+                (mean, round(float(counts[i] / total), 4)) for i, mean in zip(top, means, strict=True)
+            ),
+            flat=round(float(counts.max() / total), 4),
+            entropy=round(float(-(shades * np.log2(shades)).sum()), 4) + 0.0,
+            edges=round(on_edge, 4),
+            cells=self._cells,
+            colourfulness=round(_colourfulness(red, green, blue), 2),
+            blank=on_edge < _BLANK,
+        )
+
+
+def _means(top: Sequence[int], bins: Channel, low: Channel) -> list[Colour]:
+    """Mean colour of each bin of ``top``. A bin is the high bits of each channel, ``low`` the low ones."""
     import numpy as np
 
-    height, width = pixels.shape[:2]
-    step = max(1, round((height * width / _SAMPLE) ** 0.5))
-    some = np.ascontiguousarray(pixels[::step, ::step].reshape(-1, 3).T).astype(np.int16)
-    red, green, blue = some
-    total = red.size
-    bins = ((red & 0xF0) << 4 | green & 0xF0 | blue >> 4).astype(np.intp)
-    counts = np.bincount(bins, minlength=4096)
-    top = [i for i in np.argsort(-counts, kind="stable")[:6] if counts[i] >= total * 0.005]
-    sums = [np.bincount(bins, weights=channel, minlength=4096)[top] for channel in some]
-    dominant = tuple(
-        (Colour(*(round(float(s[n] / counts[i])) for s in sums)), round(float(counts[i] / total), 4))
-        for n, i in enumerate(top)
-    )
-    shades = np.array(luma.histogram()).reshape(32, 8).sum(axis=1) / (height * width)
-    shades = shades[shades > 0]
-    edges = _edges(np.frombuffer(luma.tobytes(), np.uint8).reshape(height, width))
-    on_edge = np.count_nonzero(edges) / edges.size
-    return Picture(
-        width=width,
-        height=height,
-        colours=int((counts >= total * 0.0005).sum()),
-        dominant=dominant,
-        flat=round(float(counts.max() / total), 4),
-        entropy=round(float(-(shades * np.log2(shades)).sum()), 4) + 0.0,
-        edges=round(on_edge, 4),
-        cells=_cells(edges),
-        colourfulness=round(_colourfulness(red, green, blue), 2),
-        blank=on_edge < _BLANK,
-    )
+    place = np.full(4096, len(top))
+    place[list(top)] = range(len(top))
+    counts = np.bincount(place[bins] << 12 | low, minlength=(len(top) + 1) << 12).reshape(-1, 16, 16, 16)
+    found = []
+    for i, cube in zip(top, counts, strict=False):
+        sums = (cube.sum(axis=others) @ np.arange(16) for others in ((1, 2), (0, 2), (0, 1)))
+        number = int(cube.sum())
+        high = (i >> 8, i >> 4 & 15, i & 15)
+        found.append(
+            Colour(*(round((16 * h * number + int(s)) / number) for h, s in zip(high, sums, strict=True)))
+        )
+    return found
 
 
 def _colourfulness(red: Channel, green: Channel, blue: Channel) -> float:
     """The spread of the two opponent axes plus 0.3 of their mean; 0 is grey, over 80 very colourful. Hasler
-    and Süsstrunk, "Measuring colourfulness in natural images", 2003. Sums are of integers: equal everywhere."""
+    and Süsstrunk, "Measuring colourfulness in natural images", 2003."""
     import numpy as np
 
     means, variances = [], []
@@ -120,26 +177,34 @@ def _cells(edges: Mask) -> int:
     return int((down.sum(axis=2) >= 4).sum())
 
 
-def _behind_texts(texts: Sequence[TextBox], pixels: Pixels) -> tuple[TextBox, ...]:
-    """The texts with their background as the picture shows it, where the styles do not know it or are wrong.
-
-    The background is the median of the sample points that are not of the text's own colour; where nearly all
-    of them are, the text is as good as invisible and the median of all is taken.
-    """
+def _sample_points(texts: Sequence[TextBox], size: tuple[int, int]) -> tuple[list[int], Points, Points]:
+    """Which texts can be looked at in a picture, and where: x and y of the points of each."""
     import numpy as np
 
-    height, width = pixels.shape[:2]
+    width, height = size
     at = [
         i for i, t in enumerate(texts) if t.hidden is None and not t.covered and _within(t.box, width, height)
     ]
-    if not at:
-        return tuple(texts)
-    boxes = np.array([texts[i].box for i in at])
+    boxes = np.array([texts[i].box for i in at]).reshape(-1, 4)
     rows = boxes[:, 1, None] + boxes[:, 3, None] * (np.arange(_GRID[0]) + 0.5) / _GRID[0]
     columns = boxes[:, 0, None] + boxes[:, 2, None] * (np.arange(_GRID[1]) + 0.5) / _GRID[1]
-    y = np.clip(rows, 0, height - 1).astype(int)[:, :, None]
-    x = np.clip(columns, 0, width - 1).astype(int)[:, None, :]
-    samples = pixels[y, x].reshape(len(at), -1, 3).astype(np.float32)
+    y = np.clip(rows, 0, height - 1).astype(int)
+    x = np.clip(columns, 0, width - 1).astype(int)
+    return at, np.tile(x, _GRID[0]), np.repeat(y, _GRID[1], axis=1)
+
+
+def _behind_texts(texts: Sequence[TextBox], at: Sequence[int], points: Pixels) -> tuple[TextBox, ...]:
+    """The texts with their background as the picture shows it, where the styles do not know it or are wrong.
+
+    ``points``: colours of the sample points of each text in ``at``. The background is the median of those
+    that are not of the text's own colour; where nearly all of them are, the text is as good as invisible and
+    the median of all is taken.
+    """
+    import numpy as np
+
+    if not at:
+        return tuple(texts)
+    samples = points.astype(np.float32)
     ink = np.array([texts[i].colour[:3] for i in at], dtype=np.float32)[:, None, :]
     is_ink = np.abs(samples - ink).max(axis=2) < _NEAR_INK
     is_ink[is_ink.mean(axis=1) > 0.85] = False
@@ -163,11 +228,20 @@ def _behind(text: TextBox, seen: Colour) -> TextBox:
     return text
 
 
+def _unseen(text: TextBox) -> TextBox:
+    """Marks a text that has its background's colour."""
+    if text.hidden is None and text.background is not None:
+        apart = max(abs(a - b) for a, b in zip(text.colour[:3], text.background[:3], strict=True))
+        if apart * text.colour.alpha <= _SAME_COLOUR:
+            return replace(text, hidden="same_colour")
+    return text
+
+
 def _apart(one: Colour, other: Colour) -> float:
     return max(abs(a - b) for a, b in zip(one[:3], other[:3], strict=True))
 
 
-def _seen(canvas: Canvas, facts: Facts, pixels: Pixels) -> Canvas:
+def _seen(canvas: Canvas, facts: Facts, image: Image) -> Canvas:
     """The canvas with what the picture shows where it could not be read back (a WebGL canvas reads as empty
     once it has been painted). What lies over it, texts and controls, is left out of the count."""
     import numpy as np
@@ -175,9 +249,10 @@ def _seen(canvas: Canvas, facts: Facts, pixels: Pixels) -> Canvas:
     if canvas.blank is False:
         return canvas
     left, top = max(0, int(canvas.box.x)), max(0, int(canvas.box.y))
-    region = pixels[top : int(canvas.box.bottom), left : int(canvas.box.right)]
-    if region.size < 3 * 64:
+    right, bottom = min(image.width, int(canvas.box.right)), min(image.height, int(canvas.box.bottom))
+    if (right - left) * (bottom - top) < 64 or right <= left:
         return canvas
+    region = _array(image.crop((left, top, right, bottom)), 3)
     free = np.ones(region.shape[:2], dtype=bool)
     over: list[Box] = [t.box for t in facts.texts] + [i.box for i in facts.interactive]
     over += [b.box for b in facts.blocks if b.painted and b.box.area < 0.9 * canvas.box.area]

@@ -8,6 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Renderer", "Rendering"]
 
+#: Threads that look at pictures. Few: each holds a whole page's pixels while it works.
+WORKERS = 2
 #: An allowed host gave no answer: the page is not what its author made, through no fault of theirs.
 _UNREACHED = ("unreachable", "timeout", "bad_certificate", "broken_answer")
 
@@ -91,6 +94,7 @@ class Renderer:
         self._pool: Pool
         self._network: PageNetwork
         self._watchdog: Watchdog
+        self._workers: ThreadPoolExecutor  # for the pictures of pages
         self._pages = asyncio.Semaphore(self.pages_at_once)
         self._sessions = asyncio.Semaphore(self.sessions_at_once)
 
@@ -108,6 +112,7 @@ class Renderer:
                 policy=self.settings.network, hosts=self.settings.hosts, cache=self._cache
             )
             self._network = await stack.enter_async_context(network)
+            self._workers = stack.enter_context(ThreadPoolExecutor(WORKERS, "opendesign-picture"))
             self._watchdog = Watchdog(self.settings.memory_mb)
             self._watchdog.start()
             stack.callback(self._watchdog.stop)
@@ -183,7 +188,9 @@ class Renderer:
             yield await stack.enter_async_context(page)
 
     async def _attempt(self, launched: Launched, gate: Gate, *, alone: bool, bare: bool) -> Attempt:
-        return await attempt(launched, self._watchdog, gate, self.settings, alone=alone, bare=bare)
+        return await attempt(
+            launched, self._watchdog, gate, self.settings, self._workers, alone=alone, bare=bare
+        )
 
     @contextlib.asynccontextmanager
     async def _gate(self, data: bytes) -> AsyncIterator[Gate]:

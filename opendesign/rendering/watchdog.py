@@ -10,16 +10,15 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import psutil
+from opendesign.rendering.processes import Reading, command, end, family
 
 __all__ = ["ProcessTree", "Watchdog"]
 
 INTERVAL_S = 0.3
+IDLE_S = 3.0  # between two looks while nothing is being worked on
 WINDOW_S = 3.0  # over which a process counts as busy
 #: Processes that are not renderers (browser, GPU) serve all pages and may hold this many times as much.
 _SHARED_FACTOR = 1.5
@@ -27,10 +26,8 @@ _SHARED_FACTOR = 1.5
 
 @dataclass(slots=True)
 class _Seen:
-    process: psutil.Process
+    now: Reading
     kind: str = ""
-    cpu_s: float = 0.0
-    rss_mb: float = 0.0
     history: list[tuple[float, float]] = field(default_factory=list)  # (time, cpu_s), the last WINDOW_S
 
 
@@ -38,72 +35,66 @@ class ProcessTree:
     """The processes of one browser: CPU seconds and memory, those that have ended included in the sum."""
 
     def __init__(self, pid: int) -> None:
-        import psutil
-
         self.pid = pid
-        self._root: psutil.Process | None
-        try:
-            self._root = psutil.Process(pid)
-        except psutil.NoSuchProcess:
-            self._root = None
-        self._seen: dict[int, _Seen] = {}
+        self._started: float | None = None  # of the browser itself
+        self._seen: dict[tuple[int, float], _Seen] = {}  # by process id and when it started
         self._ended_cpu_s = 0.0
         self._lock = threading.Lock()
         self.peak_mb = 0.0  # the largest renderer there ever was
         self.killed_for_memory: list[str] = []  # kinds of the processes that held too much
+        self.sample()
 
-    def sample(self) -> None:
-        """Read every process once. Cheap (a few ms); safe from any thread."""
-        import psutil
+    def sample(self, *, thorough: bool = False) -> None:
+        """Read every process once. Cheap (a millisecond on Linux); safe from any thread.
 
+        A renderer starts no process; ``thorough`` does not rely on that.
+        """
         with self._lock:
-            if self._root is None:
-                return
-            try:
-                alive = [self._root, *self._root.children(recursive=True)]
-            except psutil.Error:
-                alive = []
             now = time.monotonic()
-            found = {process.pid: process for process in alive}
-            for pid in [pid for pid in self._seen if pid not in found]:
-                self._ended_cpu_s += self._seen.pop(pid).cpu_s
-            for pid, process in found.items():
-                seen = self._seen.setdefault(pid, _Seen(process))
-                with contextlib.suppress(psutil.Error):
-                    self._read(seen, now)
+            renderers = () if thorough else {s.now.pid for s in self._seen.values() if s.kind == "renderer"}
+            found = {(one.pid, one.started): one for one in self._family(renderers)}
+            for key in [key for key in self._seen if key not in found]:
+                self._ended_cpu_s += self._seen.pop(key).now.cpu_s
+            for key, one in found.items():
+                self._note(self._seen.setdefault(key, _Seen(one)), one, now)
 
-    def _read(self, seen: _Seen, now: float) -> None:
-        process = seen.process
-        with process.oneshot():
-            times = process.cpu_times()
-            seen.cpu_s = times.user + times.system
-            seen.rss_mb = process.memory_info().rss / 2**20
-            # A renderer is forked off the zygote and takes its own command line a moment later.
-            if seen.kind in ("", "zygote"):
-                seen.kind = _kind(process.cmdline())
-        seen.history.append((now, seen.cpu_s))
+    def _family(self, childless: Container[int]) -> list[Reading]:
+        """All that are alive; none once the browser has ended, whatever process has its id now."""
+        found = family(self.pid, childless)
+        if found and found[0].pid == self.pid and self._started in (None, found[0].started):
+            self._started = found[0].started
+            return found
+        self._started = -1.0
+        return []
+
+    def _note(self, seen: _Seen, one: Reading, now: float) -> None:
+        seen.now = one
+        # A process has its parent's command line at first; a renderer, forked off the zygote, for longer.
+        if seen.kind in ("", "zygote", "browser"):
+            seen.kind = _kind(command(one.pid))
+        seen.history.append((now, one.cpu_s))
         while len(seen.history) > 2 and now - seen.history[1][0] >= WINDOW_S:
             seen.history.pop(0)
         if seen.kind == "renderer":
-            self.peak_mb = max(self.peak_mb, seen.rss_mb)
+            self.peak_mb = max(self.peak_mb, one.rss_mb)
 
     @property
     def cpu_s(self) -> float:
         """CPU seconds spent by all processes so far, as of the last sample."""
         with self._lock:
-            return self._ended_cpu_s + sum(seen.cpu_s for seen in self._seen.values())
+            return self._ended_cpu_s + sum(seen.now.cpu_s for seen in self._seen.values())
 
     @property
     def rss_mb(self) -> float:
         """Resident memory of all processes (what they share counted once each), as of the last sample."""
         with self._lock:
-            return sum(seen.rss_mb for seen in self._seen.values())
+            return sum(seen.now.rss_mb for seen in self._seen.values())
 
     @property
     def shared_mb(self) -> float:
         """Resident memory of the processes that all pages share (renderers apart), as of the last sample."""
         with self._lock:
-            return sum(seen.rss_mb for seen in self._seen.values() if seen.kind != "renderer")
+            return sum(seen.now.rss_mb for seen in self._seen.values() if seen.kind != "renderer")
 
     def busiest_renderer(self) -> float:
         """Share of a core that the busiest renderer used over the last ``WINDOW_S``; 0 when not known yet."""
@@ -119,12 +110,12 @@ class ProcessTree:
     def end_heavy(self, memory_mb: float) -> None:
         """End every renderer over ``memory_mb``; the whole tree where a process that all pages share is."""
         with self._lock:
-            heavy = [seen for seen in self._seen.values() if seen.rss_mb > memory_mb]
+            heavy = [seen for seen in self._seen.values() if seen.now.rss_mb > memory_mb]
         for seen in heavy:
             if seen.kind == "renderer":
                 self.killed_for_memory.append(seen.kind)
-                _kill(seen.process)
-            elif seen.rss_mb > memory_mb * _SHARED_FACTOR:
+                end(seen.now)
+            elif seen.now.rss_mb > memory_mb * _SHARED_FACTOR:
                 self.killed_for_memory.append(seen.kind)
                 self.kill()
 
@@ -132,19 +123,12 @@ class ProcessTree:
         """SIGKILL for all of it, now. Does nothing where it has ended."""
         with self._lock:
             # Those of a browser that is already dead are no longer found as its children.
-            processes = {seen.process for seen in self._seen.values()}
-        self.sample()
+            processes = {key: seen.now for key, seen in self._seen.items()}
+        self.sample(thorough=True)
         with self._lock:
-            processes |= {seen.process for seen in self._seen.values()}
-        for process in processes:
-            _kill(process)
-
-
-def _kill(process: psutil.Process) -> None:
-    import psutil
-
-    with contextlib.suppress(psutil.Error):
-        process.kill()
+            processes |= {key: seen.now for key, seen in self._seen.items()}
+        for process in processes.values():
+            end(process)
 
 
 def _kind(command: list[str]) -> str:
@@ -163,6 +147,7 @@ class Watchdog:
         self._guards: dict[object, tuple[float, ProcessTree]] = {}
         self._lock = threading.Lock()
         self._stop = threading.Event()
+        self._changed = threading.Condition(self._lock)  # there is something to guard, or it is to stop
         self._thread = threading.Thread(target=self._run, name="opendesign-watchdog", daemon=True)
 
     def start(self) -> None:
@@ -170,6 +155,8 @@ class Watchdog:
 
     def stop(self) -> None:
         self._stop.set()
+        with self._changed:
+            self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join()
 
@@ -185,8 +172,9 @@ class Watchdog:
     def guard(self, tree: ProcessTree, seconds: float) -> Iterator[None]:
         """Kill ``tree`` when the body has not ended after ``seconds``."""
         token = object()
-        with self._lock:
+        with self._changed:
             self._guards[token] = (time.monotonic() + seconds, tree)
+            self._changed.notify_all()
         try:
             yield
         finally:
@@ -194,12 +182,19 @@ class Watchdog:
                 del self._guards[token]
 
     def _run(self) -> None:
-        while not self._stop.wait(INTERVAL_S):
+        while not self._rest():
             with self._lock:
                 trees = list(self._trees)
-                late = [tree for end, tree in self._guards.values() if end < time.monotonic()]
+                late = [tree for end_at, tree in self._guards.values() if end_at < time.monotonic()]
             for tree in trees:
                 tree.sample()
                 tree.end_heavy(self._memory_mb)
             for tree in late:
                 tree.kill()
+
+    def _rest(self) -> bool:
+        """Wait until it is time to look again. Returns whether it is time to stop."""
+        if not self._stop.wait(INTERVAL_S):
+            with self._changed:
+                self._changed.wait_for(lambda: self._guards or self._stop.is_set(), IDLE_S)
+        return self._stop.is_set()

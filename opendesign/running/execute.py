@@ -117,16 +117,15 @@ async def _all(
     asyncio.get_running_loop().set_exception_handler(_unheard)
     report.begin(len(cases) * samples, [seat.card.name for seat in seats])
     room = asyncio.Semaphore(concurrency)
-    broken = 0
+    broken: list[str] = []
 
     async def one(case: Case, sample: int) -> None:
-        nonlocal broken
         try:
             await journey(case, sample, setup, store, report)
         except OpenDesignError:
             raise  # the store or what was asked for: every other case would fail alike
-        except Exception:
-            broken += 1
+        except Exception as error:
+            broken.append(f"{type(error).__name__}: {error}"[:200])
             _log(store.folder / "errors.log", case.id, sample)
         else:
             report.finished()
@@ -149,8 +148,8 @@ async def _all(
         report.note(f"{store.cut} records were cut short when a process was ended: they were made again.")
     if broken:
         report.note(
-            f"{broken} answers met an internal error and are unscored: see {store.folder / 'errors.log'}, "
-            "please report it, and run the same command again to have them done."
+            f"{len(broken)} answers met an unexpected error ({broken[0]}) and are unscored: "
+            f"{store.folder / 'errors.log'} has it in full; the same command tries them again."
         )
 
 

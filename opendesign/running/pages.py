@@ -113,7 +113,7 @@ def _own_cases(paths: Sequence[Path], category: str) -> tuple[Pages, tuple[Case,
 
     slug: Category = category_of(category)
     places: dict[str, _Place] = {}
-    skipped = 0
+    skipped = more = 0
     for path in paths:
         if not path.exists():
             raise UsageError(f"There is nothing at {path}: give HTML files, folders of them, or a JSONL.")
@@ -125,6 +125,7 @@ def _own_cases(paths: Sequence[Path], category: str) -> tuple[Pages, tuple[Case,
                 skipped += 1
                 continue
             answers = DiskModel(page)
+            more += answers.repeats
             inside = answers.ids if page.suffix.lower() in _ROWS else [page.stem]
             base = page.relative_to(path).with_suffix("").as_posix() if path.is_dir() else page.stem
             for id in inside:
@@ -132,7 +133,19 @@ def _own_cases(paths: Sequence[Path], category: str) -> tuple[Pages, tuple[Case,
                 places[name] = _Place(answers, id)
     cases = tuple(Case(id=name, category=slug, prompt="") for name in places)
     notes = [f"{skipped} empty files were left out."] if skipped else []
+    if more:
+        notes.append(f"{more} further answers to the same ids were left out: the first of each is scored.")
+    notes += _beside(paths)
     return Pages(paths[0].name or "pages", places), cases, notes
+
+
+def _beside(paths: Sequence[Path]) -> list[str]:
+    """A page is one document, as a model's answer is; files beside it are not served."""
+    folders = {path if path.is_dir() else path.parent for path in paths}
+    kinds = ("*.css", "*.js", "*.png", "*.jpg", "*.svg")
+    if any(next(folder.rglob(kind), None) for folder in folders if folder != Path() for kind in kinds):
+        return ["Each page is scored as one file: styles, scripts and pictures beside it are not loaded."]
+    return []
 
 
 def _pages_in(folder: Path) -> list[Path]:

@@ -138,6 +138,7 @@ def seats_for(
     to a judge that takes none or does not sit.
     """
     from opendesign.answering.models import resolve
+    from opendesign.content import listing
     from opendesign.judging.cards import engine, load_card
 
     models = dict(judge_models or {})
@@ -146,8 +147,9 @@ def seats_for(
     for name in judges or protocol.judges:
         stand_in = protocol.stand_ins.get(name)
         if stand_in is not None and name not in models:
-            notes.append(f"No model is configured for the judge '{name}': '{stand_in}' stands in for it.")
             card = load_card(stand_in)
+            why = "No model is named for" if name in listing("judges") else "This version has no card for"
+            notes.append(f"{why} the judge '{name}': '{stand_in}', which needs no model, stands in for it.")
         else:
             card = load_card(name)
         model = models.pop(name, None)

@@ -239,10 +239,16 @@ def runs(root: Path) -> dict[str, Path]:
 
 
 def find_run(name: str, root: Path) -> Path:
-    """The folder of a run, by path or by name under ``root``. Raises ``UnknownName`` with the nearest."""
+    """The folder of a run: by path, by name under ``root``, or by a beginning or the last part of one name.
+
+    Raises ``UnknownName`` with the nearest.
+    """
     if (Path(name) / "run.json").is_file():
         return Path(name)
     known = runs(root)
-    if name not in known:
-        raise UnknownName("run", name, known)
-    return known[name]
+    if name in known:
+        return known[name]
+    fitting = [run for run in known if run.startswith(name) or run.endswith(f"-{name}")]
+    if len(fitting) != 1:
+        raise UnknownName("run", name, fitting or known)
+    return known[fitting[0]]

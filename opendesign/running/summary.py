@@ -46,6 +46,7 @@ class Summary:
     by_difficulty: Mapping[str, Scores]
     failures: Mapping[str, int]  # reason -> answers it ended
     failures_by_owner: Mapping[str, int]
+    failure_details: Mapping[str, str]  # reason -> what the first of them said
     affected_by_network: float | None  # share of pages with a request that failed or was refused
     changed_resources: int  # addresses that gave pages of this run different bytes
     engines: tuple[str, ...]  # browsers that made the pictures
@@ -78,8 +79,13 @@ class _Case:
     difficulty: str
 
 
-def summarize(run: Path | Store, *, aggregation: Aggregation | None = None) -> Summary:
-    """The summary of a stored run. Raises ``StoreError`` where it cannot be read."""
+def summarize(
+    run: Path | Store, *, aggregation: Aggregation | None = None, judges: Iterable[str] = ()
+) -> Summary:
+    """The summary of a stored run. Raises ``StoreError`` where it cannot be read.
+
+    ``judges`` were asked to judge it and are listed even where they have given no verdict.
+    """
     store = run if isinstance(run, Store) else Store(run)
     manifest = store.manifest()
     cases = [_Case(case["id"], case["category"], case["difficulty"]) for case in manifest["cases"]]
@@ -87,8 +93,8 @@ def summarize(run: Path | Store, *, aggregation: Aggregation | None = None) -> S
     rule: Aggregation = aggregation or manifest["protocol"].get("aggregation", "ours")
     answers = _current(store.records("answers.jsonl"))
     artifacts = _current(store.records("artifacts.jsonl"))
-    judges = sorted({*store.judges(), *manifest["judges"]}, key=_place(list(manifest["judges"])))
-    verdicts = {judge: _current(store.records(f"verdicts-{judge}.jsonl")) for judge in judges}
+    names = sorted({*store.judges(), *manifest["judges"], *judges}, key=_place(list(manifest["judges"])))
+    verdicts = {judge: _current(store.records(f"verdicts-{judge}.jsonl")) for judge in names}
     measures = {judge: _measures(manifest, judge, records) for judge, records in verdicts.items()}
     scored = {judge: _scored(records, keys) for judge, records in verdicts.items()}
     coverage = {judge: len(found) / len(keys) if keys else 0.0 for judge, found in scored.items()}
@@ -124,6 +130,7 @@ def summarize(run: Path | Store, *, aggregation: Aggregation | None = None) -> S
         },
         failures=dict(sorted(failures.items())),
         failures_by_owner=dict(sorted(_by_owner(failures).items())),
+        failure_details=_details([answers, artifacts, *verdicts.values()]),
         affected_by_network=_affected(artifacts),
         changed_resources=_changed(artifacts),
         engines=_made(artifacts, "browser"),
@@ -285,6 +292,16 @@ def _by_owner(failures: Mapping[str, int]) -> Counter[str]:
     for reason, count in failures.items():
         counts[REASONS[reason].value] += count
     return counts
+
+
+def _details(steps: Iterable[_Records]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for records in steps:
+        for _, record in sorted(records.items()):
+            failure = record["value"].get("failure")
+            if failure:
+                found.setdefault(failure["reason"], failure["detail"])
+    return dict(sorted(found.items()))
 
 
 def _affected(artifacts: _Records) -> float | None:

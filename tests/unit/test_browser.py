@@ -1,12 +1,18 @@
-"""Which browser is chosen, and what a person is told when there is none."""
+"""Which browser is chosen, what a person is told when there is none, and how its processes are watched."""
 
 import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from opendesign.errors import UsageError
-from opendesign.rendering import browser
+from opendesign.rendering import browser, processes, watchdog
 from opendesign.rendering.browser import browsers, find_browser
 from opendesign.rendering.pool import default_pages_at_once
 
@@ -112,3 +118,74 @@ def test_there_is_room_for_one_page_more_than_processors(monkeypatch: pytest.Mon
     assert default_pages_at_once() in (2, 3)  # fewer in a container with a quota
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(200)), raising=False)
     assert default_pages_at_once() <= 16
+
+
+_FAMILY = """
+import subprocess, sys, threading
+sleeper = [sys.executable, "-c", "print('started', flush=True); input()"]
+def start():
+    subprocess.Popen(sleeper)
+    threading.Event().wait()
+threading.Thread(target=start, daemon=True).start()
+input()
+"""
+
+
+@pytest.mark.parametrize("by_psutil", [False, True])
+def test_a_family_is_read_and_only_that_very_process_ended(
+    by_psutil: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_psutil:
+        monkeypatch.setattr(processes, "_has_children_files", lambda: False)
+    with subprocess.Popen(
+        [sys.executable, "-c", _FAMILY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout
+        assert parent.stdout.readline() == b"started\n"
+        mother, child = processes.family(parent.pid)
+        known = psutil.Process(child.pid)
+        assert (mother.pid, known.ppid()) == (parent.pid, parent.pid), "a thread's child is found"
+        assert processes.command(child.pid)[1:] == ["-c", "print('started', flush=True); input()"]
+        assert child.rss_mb == pytest.approx(known.memory_info().rss / 2**20, rel=0.5)
+        assert 0 <= child.cpu_s <= sum(known.cpu_times()[:2]) + 0.02
+        if not by_psutil:
+            assert processes.family(parent.pid, childless={parent.pid}) == [mother]
+        processes.end(replace(child, started=child.started - 1))
+        assert known.is_running(), "another process that had the same id"
+        processes.end(child)
+        for _ in range(100):
+            if len(processes.family(parent.pid)) == 1 or known.status() == psutil.STATUS_ZOMBIE:
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("it was not ended")
+        processes.end(mother)
+        parent.wait(5)
+    assert processes.family(parent.pid) == []
+    assert processes.command(parent.pid) == []
+
+
+def test_the_watchdog_looks_again_as_soon_as_there_is_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "INTERVAL_S", 0.01)
+    monkeypatch.setattr(watchdog, "IDLE_S", 60.0)
+    looks = threading.Semaphore(0)
+
+    class Tree(watchdog.ProcessTree):
+        def sample(self, *, thorough: bool = False) -> None:
+            looks.release()
+
+        def end_heavy(self, memory_mb: float) -> None: ...
+
+    dog = watchdog.Watchdog(1_000)
+    dog.watch(Tree(os.getpid()))
+    while looks.acquire(blocking=False):
+        pass
+    dog.start()
+    try:
+        assert not looks.acquire(timeout=0.3), "nothing is being worked on"
+        with dog.guard(Tree(os.getpid()), 60):
+            assert all(looks.acquire(timeout=10) for _ in range(4))
+    finally:
+        started = time.monotonic()
+        dog.stop()
+    assert time.monotonic() - started < 10

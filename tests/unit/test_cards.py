@@ -63,7 +63,7 @@ def test_a_card_holds_what_its_folder_holds(folder: Path) -> None:
 
 def test_the_working_folder_comes_before_what_is_shipped(folder: Path) -> None:
     shipped = load_card("execution")
-    assert "execution" in {card.name for card in room.cards()}
+    assert "execution" in {card.name for card in room.cards()[0]}
     copy_card("execution")
     assert load_card("execution").path == Path("judges/execution").absolute()
     assert load_card("execution").hash == shipped.hash

@@ -16,6 +16,8 @@ import pytest
 from opendesign.canonical import to_json
 from opendesign.errors import StoreError
 from opendesign.rendering.facts import Box, Colour, Facts, Request, collect
+from opendesign.rendering.picture import examine
+from opendesign.types import RenderSettings
 
 SHELL = shutil.which("chromium-headless-shell") or shutil.which("chromium") or shutil.which("google-chrome")
 browser = pytest.mark.skipif(SHELL is None, reason="no Chromium here")
@@ -89,8 +91,12 @@ async def _measure_all() -> dict[str, Facts]:
             )
             picture = await page.screenshot(full_page=name != "big")
             cdp = await context.new_cdp_session(page)
-            found[name] = await collect(page, cdp, picture=picture, dialogs=(), script_errors=("x" * 999,))
-            again = await collect(page, cdp, picture=picture, dialogs=(), script_errors=("x" * 999,))
+            frame = (await cdp.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+            first = await collect(cdp, frame, dialogs=(), script_errors=("x" * 999,))
+            found[name] = examine(picture, first, RenderSettings())[1]
+            again = examine(
+                picture, await collect(cdp, frame, dialogs=(), script_errors=("x" * 999,)), RenderSettings()
+            )[1]
             if found[name].complete and again.complete:
                 assert again.to_json() == found[name].to_json(), f"{name}: measured twice, other facts"
             assert await page.evaluate("scrollY") == 0
@@ -238,16 +244,12 @@ class _Session:
         self.reply = reply
 
     async def send(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        if method == "Page.getFrameTree":
-            return {"frameTree": {"frame": {"id": "F"}}}
         return {"executionContextId": 1} if method == "Page.createIsolatedWorld" else self.reply
 
 
 async def test_a_page_that_cannot_be_measured_is_said_to_be() -> None:
     session: Any = _Session({"result": {"type": "undefined"}, "exceptionDetails": {"text": "terminated"}})
-    facts = await collect(
-        session, session, notes=("kept",), requests=[_request("https://a/b.png", "refused")]
-    )
+    facts = await collect(session, "F", notes=("kept",), requests=[_request("https://a/b.png", "refused")])
     assert not facts.collected
     assert not facts.complete
     assert facts.notes == ("kept", "facts: the page could not be measured")
@@ -261,7 +263,7 @@ async def test_a_served_placeholder_is_marked() -> None:
         "pending": False, "alt": "", "placeholder": False, "decorative": True,
     }  # fmt: skip
     session: Any = _Session({"result": {"value": json.dumps({"images": [image], "complete": True})}})
-    facts = await collect(session, session, requests=[_request("https://a/b.png", "placeholder")])
+    facts = await collect(session, "F", requests=[_request("https://a/b.png", "placeholder")])
     assert facts.images[0].placeholder
 
 
@@ -281,16 +283,14 @@ async def test_numbers_of_a_picture() -> None:
     import numpy as np
     from PIL import Image
 
-    from opendesign.rendering.facts_picture import with_picture
-
     pixels = np.full((960, 1280, 3), 255, dtype=np.uint8)
     session: Any = _Session({"result": {"value": json.dumps({"complete": True})}})
-    facts = await collect(session, session)
+    facts = await collect(session, "F")
 
     def picture(array: Any) -> Any:
         file = io.BytesIO()
         Image.fromarray(array).save(file, "png")
-        return with_picture(facts, file.getvalue()).picture
+        return examine(file.getvalue(), facts, RenderSettings())[1].picture
 
     white = picture(pixels)
     assert white.blank

@@ -214,6 +214,19 @@ async def _click_into_a_loop(renderer: Renderer, page: str) -> None:
         await session.page.click("#c", timeout=2_000)
 
 
+async def test_the_watchdog_knows_which_process_is_what() -> None:
+    async with rendering() as renderer, renderer.session("<h1>x</h1>"):
+        tree = next(iter(renderer._pool._hosts)).launched.tree
+        tree.sample()
+        kinds = {seen.now.pid: seen.kind for seen in tree._seen.values()}
+        under = {p.pid for p in browsers_under(tree.pid)}
+        assert kinds[tree.pid] == "browser"
+        assert {"renderer", "zygote"} <= set(kinds.values())
+        assert len(under & set(kinds)) >= 3, "the same processes as psutil finds"
+        assert tree.peak_mb > 5
+        assert tree.shared_mb < tree.rss_mb
+
+
 async def test_a_session_goes_nowhere_when_it_goes_back() -> None:
     async with (
         rendering() as renderer,

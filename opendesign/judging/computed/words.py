@@ -57,7 +57,8 @@ def contrast(facts: Facts, settings: Settings) -> Reading | None:
         enhanced = settings["normal"] if large else settings["enhanced"]
         ratio = contrast_ratio(text.colour, text.background)
         if ratio >= required:
-            credit = 0.92 + 0.08 * min(1.0, (ratio - required) / (enhanced - required))
+            beyond = max(enhanced - required, 1e-9)  # a card may ask for no more than is required
+            credit = 0.92 + 0.08 * min(1.0, (ratio - required) / beyond)
         else:
             credit = 0.92 * ((ratio - 1) / (required - 1)) ** 1.5
             low.append((ratio - required, ratio, text.text))
