@@ -74,8 +74,13 @@ class UnknownName(UsageError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names[:5]
-        hint = f"did you mean {' or '.join(near)}?" if near else "there is none yet."
-        super().__init__(f"There is no {kind} named '{name}': {hint}")
+        hint = (
+            f"did you mean {' or '.join(n if len(n) <= 80 else n[:77] + '…' for n in near)}?"
+            if near
+            else "there is none yet."
+        )
+        shown = name if len(name) <= 80 else f"{name[:77]}…"
+        super().__init__(f"There is no {kind} named '{shown}': {hint}")
         self.kind, self.name, self.near = kind, name, near
 
 

@@ -94,13 +94,18 @@ class Blob:
         return self.root / self.digest[:2] / self.name
 
     def read_bytes(self) -> bytes:
-        """What is inside. Raises ``StoreError`` where the file is gone or cannot be read."""
-        try:
-            return self.path.read_bytes()
-        except OSError as error:
-            from opendesign.errors import StoreError
+        """What is inside. Raises ``StoreError`` where the file is gone, or holds something else by now."""
+        import hashlib
 
+        from opendesign.errors import StoreError
+
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
             raise StoreError(f"The stored file {self.path} cannot be read: {error.strerror}.") from error
+        if hashlib.sha256(data).hexdigest() != self.digest:
+            raise StoreError(f"The stored file {self.path} was changed: delete it and its record.")
+        return data
 
     def read_text(self) -> str:
         return self.read_bytes().decode("utf-8")

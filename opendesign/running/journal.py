@@ -47,7 +47,7 @@ class Journal:
     def _record(self, line: bytes, number: int) -> dict[str, Any]:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict) or not isinstance(record.get("v"), int):
             raise StoreError(

@@ -213,6 +213,7 @@ async def _live(case: Case, artifact: Artifact, seat: Seat, renderer: Renderer) 
     assert artifact.document is not None
     document = artifact.document.read_text()
     detail = ""
+    silent: Verdict | None = None
     for _ in range(2):
         verdict = None
         try:
@@ -220,8 +221,11 @@ async def _live(case: Case, artifact: Artifact, seat: Seat, renderer: Renderer) 
                 verdict = await seat.engine(case, artifact, seat.card, page, seat.model)
         except PageHung as error:
             detail = str(error)
-        if verdict is not None:  # also where the page hung after that, on its way out
-            return verdict
+        if verdict is not None and not verdict.evidence.get("hung"):
+            return verdict  # also where the page hung after that, on its way out
+        silent = verdict or silent
+    if silent is not None:
+        return silent  # it fell silent twice: what it had earned until then stands
     if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
         raise failed("deadline_under_load", f"{detail} The machine was too busy to tell why.")
     raise failed("page_hung", f"{detail} It was opened twice.")

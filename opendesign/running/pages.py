@@ -113,17 +113,16 @@ def _own_cases(paths: Sequence[Path], category: str) -> tuple[Pages, tuple[Case,
 
     slug: Category = category_of(category)
     places: dict[str, _Place] = {}
-    skipped = more = 0
+    more = 0
     for path in paths:
-        if not path.exists():
-            raise UsageError(f"There is nothing at {path}: give HTML files, folders of them, or a JSONL.")
+        if not (path.is_dir() or path.is_file()):
+            raise UsageError(
+                f"There is no file or folder {path}: give HTML files, folders of them, or a JSONL."
+            )
         found = _pages_in(path) if path.is_dir() else [path]
         if not found:
             raise UsageError(f"There is no page in {path}: give HTML files, folders of them, or a JSONL.")
         for page in found:
-            if not page.is_dir() and page.stat().st_size == 0 and path.is_dir():
-                skipped += 1
-                continue
             answers = DiskModel(page)
             more += answers.repeats
             inside = answers.ids if page.suffix.lower() in _ROWS else [page.stem]
@@ -132,10 +131,9 @@ def _own_cases(paths: Sequence[Path], category: str) -> tuple[Pages, tuple[Case,
                 name = _unused(id if page.suffix.lower() in _ROWS else base, places)
                 places[name] = _Place(answers, id)
     cases = tuple(Case(id=name, category=slug, prompt="") for name in places)
-    notes = [f"{skipped} empty files were left out."] if skipped else []
+    notes = _beside(paths)
     if more:
         notes.append(f"{more} further answers to the same ids were left out: the first of each is scored.")
-    notes += _beside(paths)
     return Pages(paths[0].name or "pages", places), cases, notes
 
 

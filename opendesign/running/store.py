@@ -12,6 +12,7 @@ sample, step, config hash and input hash are the ones asked for, and its failure
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -26,6 +27,7 @@ from opendesign.canonical import plain, to_json
 from opendesign.errors import StoreError, UnknownName
 from opendesign.running.blobs import Blobs, cannot_write
 from opendesign.running.journal import SCHEMA, Journal
+from opendesign.running.soundness import manifest_problem, record_problem
 from opendesign.types import Answer, Artifact, Verdict
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class Store:
             schema = manifest["v"]
         except FileNotFoundError:
             raise StoreError(f"{self.folder} is not a run: it has no run.json.") from None
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise StoreError(
                 f"{self.manifest_path} is damaged: restore it, or start a run in another folder."
             ) from None
@@ -85,10 +87,14 @@ class Store:
             raise StoreError(
                 f"Cannot read {self.manifest_path} ({(error.strerror or str(error)).lower()})."
             ) from error
-        if schema > SCHEMA:
+        if not isinstance(schema, int) or schema > SCHEMA:
             raise StoreError(
                 f"{self.folder} was written by a newer opendesign (schema {schema}, this one reads up to "
                 f"{SCHEMA}): upgrade opendesign; nothing was changed."
+            )
+        if problem := manifest_problem(manifest):
+            raise StoreError(
+                f"{self.manifest_path} is damaged at '{problem}': restore it, or start another run."
             )
         return dict(manifest)
 
@@ -152,12 +158,15 @@ class Store:
     def records(self, file: str) -> dict[tuple[str, int], dict[str, Any]]:
         """(case, sample) -> the last record of the file."""
         if file not in self._records:
-            try:
-                self._records[file] = {(r["case"], r["sample"]): r for r in self.journal(file).records()}
-            except (KeyError, TypeError):
-                raise StoreError(
-                    f"A record in {self.folder / file} names no case; nothing was changed."
-                ) from None
+            found = {}
+            for number, record in enumerate(self.journal(file).records(), start=1):
+                if problem := record_problem(record):
+                    raise StoreError(
+                        f"Line {number} of {self.folder / file} is damaged at '{problem}': delete "
+                        "it to have its step done again; nothing was changed."
+                    )
+                found[record["case"], record["sample"]] = record
+            self._records[file] = found
         return self._records[file]
 
     def judges(self) -> list[str]:
@@ -243,8 +252,9 @@ def find_run(name: str, root: Path) -> Path:
 
     Raises ``UnknownName`` with the nearest.
     """
-    if (Path(name) / "run.json").is_file():
-        return Path(name)
+    with contextlib.suppress(OSError):  # no file system takes a name of any length
+        if (Path(name) / "run.json").is_file():
+            return Path(name)
     known = runs(root)
     if name in known:
         return known[name]
