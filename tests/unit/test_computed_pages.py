@@ -4,23 +4,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import pytest
 
 from opendesign.judging.cards import load_card
 from opendesign.judging.computed import MEASURES, score
-from opendesign.rendering.facts import Facts, collect
-from opendesign.types import Case
+from opendesign.rendering import Renderer
+from opendesign.rendering.facts import Facts
+from opendesign.types import Case, RenderSettings
 
-if TYPE_CHECKING:
-    from playwright.async_api import Page
-
-SHELL = shutil.which("chromium-headless-shell") or shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(SHELL is None, reason="no Chromium here")]
+pytestmark = pytest.mark.browser
 
 CARD = load_card("computed")
 CASE = Case(id="c", category="website", prompt="A page for a small roastery with its coffees and a form")
@@ -110,37 +104,11 @@ def facts() -> dict[str, Facts]:
 
 
 async def _measure(pages: Mapping[str, str]) -> dict[str, Facts]:
-    from playwright.async_api import async_playwright
-
-    found: dict[str, Facts] = {}
-    async with async_playwright() as driver:
-        flags = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-        flags += ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = await driver.chromium.launch(executable_path=SHELL, args=flags)
-        context = await browser.new_context(viewport={"width": 1280, "height": 960})
-        for name, html in pages.items():
-            tab = await context.new_page()
-            errors: list[str] = []
-            tab.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
-            await tab.set_content(html)
-            picture = await _picture(tab)
-            cdp = await context.new_cdp_session(tab)
-            found[name] = await collect(tab, cdp, picture=picture, script_errors=errors)
-            await tab.close()
-        await browser.close()
-    return found
-
-
-async def _picture(tab: Page) -> bytes:
-    """The full page; once more where a busy machine's browser could not take it."""
-    from playwright.async_api import Error
-
-    for _ in range(4):
-        try:
-            return await tab.screenshot(full_page=True)
-        except Error:
-            await asyncio.sleep(1)
-    return await tab.screenshot(full_page=True)
+    settings = RenderSettings(network="offline", deadline_s=120)
+    async with Renderer(settings) as renderer:
+        renderings = {name: await renderer.render(html) for name, html in pages.items()}
+    assert all(rendering.facts for rendering in renderings.values())
+    return {name: rendering.facts for name, rendering in renderings.items() if rendering.facts}
 
 
 def scores(facts: Facts) -> dict[str, float]:
