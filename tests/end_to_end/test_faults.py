@@ -123,7 +123,7 @@ def check_outcomes(run: Path, expected: dict[str, str | None], shown: dict[str, 
         for case, verdict in verdicts.items():
             assert reason(verdict) == expected[case]
             assert verdict["value"]["scores"], "the lowest scores for a model's failure, else the page's"
-        assert shown["coverage"][judge] == 1 - len(unscored) / len(expected)
+        assert shown["coverage"][judge] == pytest.approx(1 - len(unscored) / len(expected))
     assert shown["cases"] == len(expected)
     assert shown["failures"] == Counter(why for why in expected.values() if why)
     assert shown["scores"]["computed.total"]["n"] == len(expected) - len(unscored)
