@@ -224,10 +224,13 @@ async def _live(case: Case, artifact: Artifact, seat: Seat, renderer: Renderer) 
         if verdict is not None and not verdict.evidence.get("hung"):
             return verdict  # also where the page hung after that, on its way out
         silent = verdict or silent
+    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
+        raise failed(
+            "deadline_under_load",
+            f"{detail or 'The page fell silent.'} The machine was too busy to tell why.",
+        )
     if silent is not None:
         return silent  # it fell silent twice: what it had earned until then stands
-    if os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
-        raise failed("deadline_under_load", f"{detail} The machine was too busy to tell why.")
     raise failed("page_hung", f"{detail} It was opened twice.")
 
 

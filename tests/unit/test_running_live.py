@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from opendesign.rendering import PageHung
 from opendesign.running.summary import summarize
-from opendesign.types import Artifact, Case
+from opendesign.types import Artifact, Card, Case, Verdict
 
 from .running_support import CASES, FakeModel, FakeRenderer, carry_out, planned, seat
 
@@ -66,3 +67,37 @@ def test_on_a_busy_machine_nobody_is_blamed(tmp_path: Path, monkeypatch: pytest.
     assert found["failures"] == {"deadline_under_load": 1}
     assert found["total"] != found["total"], "no score at all"
     assert run(tmp_path, Hanging(0)) == {"failures": {}, "total": 80}, "resumed"
+
+
+def judged_silent(folder: Path, times: int) -> tuple[object, dict[str, int], int]:
+    """Total and failures of a case whose judge finds the page silent so many times, and its looks."""
+    looks = 0
+
+    async def engine(case: Case, artifact: Artifact, card: Card, page: object, model: object) -> Verdict:
+        nonlocal looks
+        looks += case.id == "game-1"
+        hung = case.id == "game-1" and looks <= times
+        scores = {"total": 10.0 if hung else 80.0, "good": 0.0 if hung else 1.0}
+        evidence = {"hung": "no answer"} if hung else {}
+        return Verdict(case=case.id, sample=0, judge=card.name, scores=scores, evidence=evidence)
+
+    looking = replace(seat(lambda case, artifact: {}, live=True), engine=engine)
+    model = FakeModel(lambda case, _: f"<p>{case.id}")
+    carry_out(planned(folder / "run", model, looking), FakeRenderer())
+    summary = summarize(folder / "run")
+    frame = summary.to_pandas().set_index("case")
+    assert (frame.drop("game-1")["looks.total"] == 80).all()
+    return frame.loc["game-1"].get("looks.total"), dict(summary.failures), looks
+
+
+def test_a_judge_that_finds_silence_looks_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.1, 0.1, 0.1))
+    assert judged_silent(tmp_path / "once", 1) == (80.0, {}, 2)
+    assert judged_silent(tmp_path / "twice", 5) == (10.0, {}, 2)
+
+
+def test_silence_on_a_busy_machine_is_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (900.0, 900.0, 900.0))
+    total, failures, _ = judged_silent(tmp_path, 5)
+    assert total != total, "no score at all"
+    assert failures == {"deadline_under_load": 1}
