@@ -39,8 +39,12 @@ def plan(
     folder: PathLike | None = None,
     base_url: str | None = None,
     models_file: PathLike | None = None,
+    need_keys: bool = True,
 ) -> Plan:
-    """What ``run`` with the same arguments will do. Nothing is sent and nothing is written."""
+    """What ``run`` with the same arguments will do. Nothing is sent and nothing is written.
+
+    Without ``need_keys`` models whose keys are not set yet are no error: for estimates.
+    """
     from opendesign.answering.budget import Budget
     from opendesign.answering.models import resolve
     from opendesign.cases.benchmark import load_benchmark, load_card, load_protocol, select
@@ -48,11 +52,13 @@ def plan(
     money = Budget(budget) if budget is not None else None
     file = Path(models_file) if models_file is not None else None
     chosen = (
-        resolve(model, base_url=base_url, models_file=file, budget=money) if isinstance(model, str) else model
+        resolve(model, base_url=base_url, models_file=file, budget=money, need_key=need_keys)
+        if isinstance(model, str)
+        else model
     )
     asked = load_benchmark(benchmark)
     rules = load_protocol(benchmark, protocol or load_card(benchmark).protocol)
-    seats, notes = seats_for(rules, judges, judge_models, budget=money, models_file=file)
+    seats, notes = seats_for(rules, judges, judge_models, budget=money, models_file=file, need_keys=need_keys)
     made = plan_run(
         chosen,
         asked,

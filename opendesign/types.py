@@ -164,7 +164,8 @@ class Verdict:
     """A judge's outcome for one artifact. Scores are keyed by measure; an unscored verdict has none.
 
     A measure that does not apply to the case (a static page has nothing to operate) is left out of
-    ``scores``, never written as 0.
+    ``scores``, never written as 0. ``attachments`` are files to keep, name → bytes: once stored, evidence
+    holds their blobs' names under ``files``.
     """
 
     case: str
@@ -176,6 +177,7 @@ class Verdict:
     failure: Failure | None = None
     usage: Usage = field(default_factory=Usage)
     varies: Mapping[str, Any] = field(default_factory=dict)
+    attachments: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def status(self) -> Status:
@@ -224,6 +226,7 @@ class Protocol:
     render: RenderSettings
     judges: tuple[str, ...]
     stand_ins: Mapping[str, str]  # judge -> key-free judge used where no model is configured for it
+    cards: Mapping[str, str] = field(default_factory=dict)  # judge -> this protocol's own card for it
     resamples: int = 10_000
     minimum_coverage: float = 0.95
     aggregation: Literal["ours", "released"] = "ours"

@@ -96,8 +96,10 @@ def load_described(path: Path | None = None) -> dict[str, Description]:
         return {}
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{file} cannot be read as TOML: {error}.") from error
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file} cannot be read as TOML: {str(error).rstrip('.')}.") from error
     return {name: _description(file, name, table) for name, table in tables.items()}
 
 

@@ -50,7 +50,12 @@ class LiteLLMModel:
     """A model behind a provider or a server. Safe to call from many tasks at once."""
 
     def __init__(
-        self, description: Description, *, budget: Budget | None = None, retry: RetryPolicy | None = None
+        self,
+        description: Description,
+        *,
+        budget: Budget | None = None,
+        retry: RetryPolicy | None = None,
+        need_key: bool = True,
     ) -> None:
         self._described, self._budget, self._retry = description, budget, retry or RetryPolicy()
         if description.attempts is not None:
@@ -61,7 +66,7 @@ class LiteLLMModel:
                 f"A budget needs prices, and none are known for '{description.name}': "
                 f"describe it in models.toml with prices = {{ input = …, output = … }}."
             )
-        self._key = self._find_key()
+        self._key = self._find_key() if need_key else None
         self._limiter = limiter_for(
             f"{description.model} {description.base_url} {digest(self._key or '')}",
             requests_per_minute=description.requests_per_minute,
@@ -101,6 +106,12 @@ class LiteLLMModel:
     def worst_case_usd(self, case: Case, settings: GenerationSettings) -> float | None:
         """The most that one call for a case can cost; None where prices are not known."""
         return self._worst_usd(_messages(case, settings), self.max_tokens(settings))
+
+    def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """USD for so many tokens; None where prices are not known."""
+        if self._prices is None:
+            return None
+        return (prompt_tokens * self._prices[0] + completion_tokens * self._prices[1]) / 1e6
 
     async def answer(self, case: Case, sample: int, settings: GenerationSettings) -> Answer:
         tries = _Tries()
@@ -277,9 +288,7 @@ class LiteLLMModel:
         return None if described.base_url else catalogue.prices(described.model)
 
     def _worst_usd(self, messages: Sequence[Mapping[str, Any]], max_tokens: int) -> float | None:
-        if self._prices is None:
-            return None
-        return (_tokens(messages) * self._prices[0] + max_tokens * self._prices[1]) / 1e6
+        return self.price(_tokens(messages), max_tokens)
 
     def _temperature(self, wanted: float | None) -> float | None:
         """What is sent: models that reason at OpenAI take none, and others may be described so."""

@@ -117,12 +117,14 @@ def resolve(
     budget: Budget | None = None,
     retry: RetryPolicy | None = None,
     concurrency: int | None = None,
+    need_key: bool = True,
 ) -> Model:
     """The model of that name.
 
     ``base_url`` is the address of a server, in place of the provider's or the described one; ``budget`` is
-    shared by all models of a run; ``concurrency`` is for models whose description names none. Raises
-    ``UnknownName`` with the nearest names, or ``UsageError`` in one sentence.
+    shared by all models of a run; ``concurrency`` is for models whose description names none. Without
+    ``need_key`` a model whose key is not set is no error, and nothing can be sent. Raises ``UnknownName``
+    with the nearest names, or ``UsageError`` in one sentence.
     """
     from opendesign.answering.described import Description, load_described, refuse_key_in_url
 
@@ -132,13 +134,13 @@ def resolve(
         return BuiltinModel(name)
     described = load_described(models_file)
     if name in described:
-        return _litellm(described[name], base_url, budget, retry, concurrency)
+        return _litellm(described[name], base_url, budget, retry, concurrency, need_key)
     if name.startswith(ON_DISK) or _is_path(name):
         from opendesign.answering.disk import DiskModel
 
         return DiskModel(Path(name.removeprefix(ON_DISK)).expanduser(), name)
     _refuse_unknown(name, described)
-    return _litellm(Description(name=name, model=name), base_url, budget, retry, concurrency)
+    return _litellm(Description(name=name, model=name), base_url, budget, retry, concurrency, need_key)
 
 
 def _litellm(
@@ -147,6 +149,7 @@ def _litellm(
     budget: Budget | None,
     retry: RetryPolicy | None,
     concurrency: int | None,
+    need_key: bool,
 ) -> Model:
     from dataclasses import replace
 
@@ -156,7 +159,7 @@ def _litellm(
         description = replace(description, base_url=base_url)
     if description.concurrency is None:
         description = replace(description, concurrency=concurrency)
-    return LiteLLMModel(description, budget=budget, retry=retry)
+    return LiteLLMModel(description, budget=budget, retry=retry, need_key=need_key)
 
 
 def _is_path(name: str) -> bool:

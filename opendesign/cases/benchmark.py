@@ -81,6 +81,7 @@ class _ProtocolFile:
     about: str = ""
     judges: tuple[str, ...]
     stand_ins: Mapping[str, str] = field(default_factory=dict)
+    cards: Mapping[str, str] = field(default_factory=dict)
     resamples: int = 10_000
     minimum_coverage: float = 0.95
     aggregation: Literal["ours", "released"] = "ours"
@@ -201,6 +202,7 @@ def load_protocol(benchmark: str, name: str) -> Protocol:
         render=dataclasses.replace(raw.render, hosts=_hosts(folder, raw.render.hosts, shown(file))),
         judges=raw.judges,
         stand_ins=raw.stand_ins,
+        cards=raw.cards,
         resamples=raw.resamples,
         minimum_coverage=raw.minimum_coverage,
         aggregation=raw.aggregation,
@@ -242,9 +244,10 @@ def _check_protocol(raw: _ProtocolFile, where: str) -> None:
         )
     if not raw.judges:
         raise UsageError(f"{where}: 'judges' is empty; name at least one.")
-    for judge in raw.stand_ins:
-        if judge not in raw.judges:
-            raise UsageError(f"{where}: 'stand_ins' has '{judge}', which is none of its judges.")
+    for key, table in (("stand_ins", raw.stand_ins), ("cards", raw.cards)):
+        for judge in table:
+            if judge not in raw.judges:
+                raise UsageError(f"{where}: '{key}' has '{judge}', which is none of its judges.")
 
 
 def _prompts(folder: Path, system: Mapping[str, str], where: str) -> dict[str, str]:

@@ -39,8 +39,8 @@ def read_toml(file: Path, shape: type[T]) -> T:
     text = read_text(file)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{shown(file)} is not valid TOML: {error}.") from error
+    except (ValueError, RecursionError) as error:  # also numbers and nesting without end
+        raise UsageError(f"{shown(file)} is not valid TOML: {str(error).rstrip('.')}.") from error
     return decode(shape, data, lambda keys: f"{shown(file)}, line {toml_line(text, keys)}")
 
 
@@ -57,7 +57,7 @@ def read_jsonl(file: Path, shape: type[T]) -> list[tuple[int, T]]:
 def _decode_line(shape: type[T], line: str, where: str) -> T:
     try:
         data = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not valid JSON: {error}.") from error
     return decode(shape, data, lambda _: where)
 

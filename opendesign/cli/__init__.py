@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
+import os
 import signal
 import sys
+from typing import NoReturn
 
 import click
 
@@ -62,9 +65,13 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: every error of ours becomes one sentence on stderr."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, io.StringIO())
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # ends as tidily
     try:
         code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
     except OpenDesignError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
@@ -74,8 +81,18 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone; nothing is left to say
-        sys.exit(0)
+    except (BrokenPipeError, SystemExit):  # click makes the one into the other
+        _leave(0)  # the reader of our output has gone; nothing is left to say
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        click.echo(f"Error: the output cannot be written ({error.strerror}).", err=True)
+        _leave(2)
     gc.freeze()  # looking for garbage at the end would cost a second of CPU and free nothing that matters
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave(code: int) -> NoReturn:
+    """End without a last attempt to write to a stdout that takes nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)

@@ -61,6 +61,7 @@ def run(
         folder=folder,
         base_url=base_url,
         models_file=models_file,
+        need_keys=not estimate,
     )
     if estimate:
         from opendesign.running.estimate import estimate_plan

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib
 import re
 import shutil
 import tomllib
@@ -66,6 +67,26 @@ def read_card(folder: Path) -> Card:
 
 def engine(card: Card) -> Engine:
     """The code that runs ``card``, by entry point. Raises ``UnknownName`` with the nearest engines."""
+    point = _point(card)
+    try:
+        loaded: Engine = point.load()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"The judge engine '{point.name}' ({point.value}) cannot be imported: {error}."
+        ) from error
+    return loaded
+
+
+def trait(card: Card, name: str, default: Any = None) -> Any:
+    """What the module of the card's engine says of it under ``name``, where it says anything.
+
+    ``EXPECTED(card, case) -> dict``: calls, prompt_tokens, completion_tokens and pictures to expect for one
+    case. ``NEEDS_VISION``: its model is shown pictures. ``COMPARES_RUNS``: it judges pages of two runs.
+    """
+    return getattr(importlib.import_module(_point(card).module), name, default)
+
+
+def _point(card: Card) -> EntryPoint:
     known: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
         other = known.setdefault(point.name, point)
@@ -76,14 +97,7 @@ def engine(card: Card) -> Engine:
             )
     if card.engine not in known:
         raise UnknownName("judge engine", card.engine, known)
-    point = known[card.engine]
-    try:
-        loaded: Engine = point.load()
-    except (ImportError, AttributeError) as error:
-        raise UsageError(
-            f"The judge engine '{point.name}' ({point.value}) cannot be imported: {error}."
-        ) from error
-    return loaded
+    return known[card.engine]
 
 
 def verdict_of_model_failure(card: Card, case: Case, sample: int, failure: Failure) -> Verdict:
@@ -157,8 +171,8 @@ def _read_text(path: Path) -> str:
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(_read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}.") from None
+    except (ValueError, RecursionError) as error:  # also numbers and nesting without end
+        raise UsageError(f"{path} is not TOML: {str(error).rstrip('.')}.") from None
 
 
 @functools.cache

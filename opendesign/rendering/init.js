@@ -27,11 +27,26 @@
   // As a popup blocker does it.
   put(globalThis, "open", function open(url) { report("popup", url); return null; });
 
-  // A page that logs without end would drown the driver, and with it every other page.
+  // A page that logs without end would drown the driver, and with it every other page: so many lines, and of
+  // each a few short values; an object says what it is.
   let lines = 200;
+  const slice = Function.prototype.call.bind(String.prototype.slice);
+  const kind = Function.prototype.call.bind(Object.prototype.toString);
+  const short = (value) => {
+    if (typeof value === "string") return slice(value, 0, 300);
+    if (value === null || (typeof value !== "object" && typeof value !== "function")) {
+      return typeof value === "number" || typeof value === "boolean" ? value : typeof value;
+    }
+    return kind(value);
+  };
   for (const name of ["log", "info", "debug", "warn", "error", "trace", "dir", "table", "assert"]) {
     const original = console[name].bind(console);
-    console[name] = function (...values) { if (lines-- > 0) original(...values); };
+    console[name] = function (...values) {
+      if (lines-- <= 0) return;
+      const told = [];
+      for (let i = 0; i < values.length && i < 5; i++) told[i] = short(values[i]);
+      original(...told);
+    };
   }
 
   let state = settings.seed >>> 0;

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 CONCURRENCY = 16  # cases in flight at once
+SESSIONS = 12  # live pages at once, where what operates them mostly waits for a model
 
 
 def cache_folder() -> Path:
@@ -110,8 +111,13 @@ async def _all(
     def make() -> Renderer:
         from opendesign.rendering import Renderer
 
+        waiting = any(seat.card.live and seat.model is not None for seat in seats)
         return Renderer(
-            protocol.render, browser=browser, pages_at_once=pages_at_once, cache=cache_folder() / "network"
+            protocol.render,
+            browser=browser,
+            pages_at_once=pages_at_once,
+            sessions_at_once=SESSIONS if waiting else None,
+            cache=cache_folder() / "network",
         )
 
     asyncio.get_running_loop().set_exception_handler(_unheard)

@@ -18,7 +18,7 @@ from opendesign.canonical import digest, hash_of, plain
 from opendesign.errors import Failed, failed
 from opendesign.running.report import Report
 from opendesign.running.store import Key, Store
-from opendesign.types import Answer, Artifact, Blob, Card, Case, Failure, Verdict
+from opendesign.types import Answer, Artifact, Blob, Card, Case, Failure, GenerationSettings, Verdict
 
 if TYPE_CHECKING:
     from opendesign.answering.models import Model
@@ -40,8 +40,16 @@ class Seat:
 
     @cached_property
     def config(self) -> str:
-        """Hash of what decides a verdict beside the artifact."""
-        return hash_of({"card": self.card.hash, "model": self.model.name if self.model else None})
+        """Hash of what decides a verdict beside the artifact: the card, and how its model is asked."""
+        return hash_of({"card": self.card.hash, "model": self.asked})
+
+    @cached_property
+    def asked(self) -> dict[str, Any] | None:
+        """How the judge's model is asked, as JSON and without a key; None for a judge without one."""
+        if self.model is None:
+            return None
+        wanted = {n: self.card.settings[n] for n in ("temperature", "max_tokens") if n in self.card.settings}
+        return self.model.config(GenerationSettings(**wanted))
 
     @property
     def made(self) -> dict[str, str]:
@@ -79,7 +87,7 @@ async def journey(case: Case, sample: int, setup: Setup, store: Store, report: R
     failure = answer.failure
     artifact = None
     if failure is None:
-        artifact = await _artifact(case, answer, setup, store, report)
+        artifact = await artifact_of(case, answer, setup, store, report)
         if artifact is None:
             return
         failure = artifact.failure
@@ -89,7 +97,7 @@ async def journey(case: Case, sample: int, setup: Setup, store: Store, report: R
         if artifact is None or failure is not None:
             await _fail(case, sample, seat, failure, store, report)
         else:
-            await _verdict(case, artifact, seat, setup, store, report)
+            await verdict_of(case, artifact, seat, setup, store, report)
 
 
 async def _answer(case: Case, sample: int, setup: Setup, store: Store, report: Report) -> Answer | None:
@@ -115,7 +123,7 @@ async def _answer(case: Case, sample: int, setup: Setup, store: Store, report: R
     return await _step(store, key, Answer, ask, unanswered, report)
 
 
-async def _artifact(
+async def artifact_of(
     case: Case, answer: Answer, setup: Setup, store: Store, report: Report
 ) -> Artifact | None:
     if setup.model is None:  # re-judging writes no artifact
@@ -183,7 +191,7 @@ def verdict_key(case: Case, sample: int, seat: Seat, judged: Any) -> Key:
     )
 
 
-async def _verdict(
+async def verdict_of(
     case: Case, artifact: Artifact, seat: Seat, setup: Setup, store: Store, report: Report
 ) -> Verdict:
     from opendesign.judging.cards import verdict_of_model_failure
@@ -192,10 +200,11 @@ async def _verdict(
 
     async def judge() -> Verdict:
         if not seat.card.live:
-            return await seat.engine(case, artifact, seat.card, None, seat.model)
+            verdict = await seat.engine(case, artifact, seat.card, None, seat.model)
+            return _kept(verdict, seat.card, store)
         renderer = await setup.renderer.get()
         made["browser"] = renderer.engine
-        return await _live(case, artifact, seat, renderer)
+        return _kept(await _live(case, artifact, seat, renderer), seat.card, store)
 
     def unjudged(failure: Failure) -> Verdict:
         if failure.status == "model_failure":
@@ -206,18 +215,39 @@ async def _verdict(
     return await _step(store, key, Verdict, judge, unjudged, report, made)
 
 
+def _kept(verdict: Verdict, card: Card, store: Store) -> Verdict:
+    """The verdict with its attachments put among the blobs, where evidence names them.
+
+    Raises ``Failed`` for a score that the card does not have or that is outside its range.
+    """
+    for name, score in verdict.scores.items():
+        measure = card.measures.get(name)
+        if measure is None or not measure.low <= score <= measure.high:
+            raise failed(
+                "out_of_range", f"The engine '{card.engine}' gave {name} = {score}, against its card."
+            )
+    if not verdict.attachments:
+        return verdict
+    files = {
+        name: store.blobs.put(data, name.rpartition(".")[2]).name
+        for name, data in verdict.attachments.items()
+    }
+    return replace(verdict, evidence={**verdict.evidence, "files": files}, attachments={})
+
+
 async def _live(case: Case, artifact: Artifact, seat: Seat, renderer: Renderer) -> Verdict:
     """The verdict of a live judge. A page that falls silent gets a second session before it is blamed."""
     from opendesign.rendering import PageHung
 
     assert artifact.document is not None
     document = artifact.document.read_text()
+    size = {name: seat.card.settings[name] for name in ("width", "height") if name in seat.card.settings}
     detail = ""
     silent: Verdict | None = None
     for _ in range(2):
         verdict = None
         try:
-            async with renderer.session(document) as page:
+            async with renderer.session(document, **size) as page:
                 verdict = await seat.engine(case, artifact, seat.card, page, seat.model)
         except PageHung as error:
             detail = str(error)

@@ -18,7 +18,7 @@ from opendesign.canonical import hash_of, plain
 from opendesign.errors import UsageError
 from opendesign.running.journey import Seat
 from opendesign.running.store import Store
-from opendesign.types import Benchmark, Case, Protocol
+from opendesign.types import Benchmark, Card, Case, Protocol
 
 if TYPE_CHECKING:
     from opendesign.answering.budget import Budget
@@ -80,6 +80,7 @@ def _judge(seat: Seat) -> dict[str, Any]:
         "hash": card.hash,
         "config": seat.config,
         "model": seat.model.name if seat.model else None,
+        "asked": seat.asked,
         "stands_in_for": card.stands_in_for,
         "measures": plain(card.measures),
     }
@@ -98,6 +99,11 @@ def plan_run(
     notes: Sequence[str] = (),
 ) -> Plan:
     """A plan; without ``folder`` its name is made from model, benchmark, protocol and a hash of the rest."""
+    for need in ("name", "answer", "config"):
+        if not hasattr(model, need):
+            raise UsageError(
+                f"The model lacks '{need}': see opendesign.answering.models.Model for what it needs."
+            )
     if samples < 1:
         raise UsageError(f"--samples is {samples}: ask for at least one sample a case.")
     if not cases:
@@ -130,6 +136,7 @@ def seats_for(
     *,
     budget: Budget | None = None,
     models_file: Path | None = None,
+    need_keys: bool = True,
 ) -> tuple[tuple[Seat, ...], tuple[str, ...]]:
     """The judges of a run and a note for every one that another stands in for.
 
@@ -138,8 +145,7 @@ def seats_for(
     to a judge that takes none or does not sit.
     """
     from opendesign.answering.models import resolve
-    from opendesign.content import listing
-    from opendesign.judging.cards import engine, load_card
+    from opendesign.judging.cards import load_card
 
     models = dict(judge_models or {})
     seats: dict[str, Seat] = {}
@@ -148,21 +154,44 @@ def seats_for(
         stand_in = protocol.stand_ins.get(name)
         if stand_in is not None and name not in models:
             card = load_card(stand_in)
-            why = "No model is named for" if name in listing("judges") else "This version has no card for"
-            notes.append(f"{why} the judge '{name}': '{stand_in}', which needs no model, stands in for it.")
+            notes.append(
+                f"No model is named for the judge '{name}': '{stand_in}', which needs no model, stands in "
+                "for it."
+            )
         else:
-            card = load_card(name)
+            card = load_card(protocol.cards.get(name, name))
         model = models.pop(name, None)
         if model is not None and not card.needs_model:
             raise UsageError(f"The judge '{name}' takes no model: leave out --judge-model {name}={model}.")
         if model is None and card.needs_model:
             raise UsageError(f"The judge '{name}' needs a model: add --judge-model {name}=PROVIDER/MODEL.")
-        chosen = resolve(model, budget=budget, models_file=models_file) if model is not None else None
-        seats[card.name] = Seat(card=card, engine=engine(card), model=chosen)
+        chosen = None
+        if model is not None:
+            chosen = resolve(model, budget=budget, models_file=models_file, need_key=need_keys)
+        seats[card.name] = _seat(card, chosen)
     if models:
         name = next(iter(models))
         raise UsageError(f"--judge-model names '{name}', which is not among the judges of this run.")
     return tuple(seats.values()), tuple(notes)
+
+
+def _seat(card: Card, model: Model | None) -> Seat:
+    """The judge with its engine. Raises ``UsageError`` where the model cannot do what the card asks of it."""
+    from opendesign.judging.cards import engine, trait
+
+    run = engine(card)
+    if trait(card, "COMPARES_RUNS"):
+        raise UsageError(
+            f"The judge '{card.name}' compares pages of two runs: "
+            f"`opendesign judge RUN RUN --judges {card.name} --judge-model {card.name}=MODEL`."
+        )
+    sees = getattr(getattr(model, "description", None), "vision", None)
+    if sees is False and trait(card, "NEEDS_VISION"):
+        raise UsageError(
+            f"The judge '{card.name}' looks at pictures, and models.toml says that '{model and model.name}' "
+            "takes none: name another model."
+        )
+    return Seat(card=card, engine=run, model=model)
 
 
 def check_same(store: Store, plan: Plan) -> None:

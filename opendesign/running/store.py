@@ -218,6 +218,7 @@ class Store:
         """Append the outcome of a step; ``made`` names versions beside the package's own (the browser's)."""
         values = plain(replace(outcome, varies={}))
         del values["varies"]
+        values.pop("attachments", None)  # blobs by now
         record = {
             "case": key.case,
             "sample": key.sample,

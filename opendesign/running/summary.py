@@ -59,6 +59,19 @@ class Summary:
     answer_seconds: float | None  # mean over answers
     rows: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
+    def __str__(self) -> str:
+        """A few lines for a person: the run, and each judge's headline with its interval and coverage."""
+        asked = f"{self.benchmark['name']} {self.benchmark['version']}, protocol {self.protocol['name']}"
+        lines = [f"{self.model} on {asked}: {self.cases} cases in {self.run}"]
+        for judge, score in self.headlines.items():
+            one = self.scores[score]
+            interval = "" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]"
+            lines.append(
+                f"  {score} {one.mean:.2f}{interval}, n = {one.n}, coverage {self.coverage[judge]:.0%}"
+            )
+        lines += [f"  {count} × {reason}" for reason, count in self.failures.items()]
+        return "\n".join(lines)
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON document of the command line: everything but the rows."""
         document: dict[str, Any] = plain(self)

@@ -96,12 +96,16 @@ def test_json_is_one_document_and_nothing_else(opendesign: Command, arguments: t
 
 def test_an_estimate_sends_and_writes_nothing(opendesign: Command, tmp_path) -> None:  # type: ignore[no-untyped-def]
     done = opendesign(
-        "run", "--model", "openai/gpt-4.1", "--limit", "3", "--estimate", "--json", OPENAI_API_KEY="not-a-key"
+        *("run", "--model", "openai/gpt-4.1", "--limit", "3", "--estimate", "--json"),
+        *("--judges", "execution,static", "--judge-model", "static=openai/gpt-4o"),
     )
     assert done.returncode == 0, done.stderr
     expected = document(done)
-    assert expected["answers"] == 3
-    assert expected["most_usd"] > 0
+    answering, judging = expected["parts"]
+    assert (answering["role"], answering["calls"], answering["most"]) == ("answer", 3, True)
+    assert (judging["role"], judging["model"], judging["calls"]) == ("static", "openai/gpt-4o", 3)
+    assert judging["pictures"] >= 3
+    assert 0 < judging["usd"] < expected["usd"]
     assert list(tmp_path.iterdir()) == []
 
 
