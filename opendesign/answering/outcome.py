@@ -8,7 +8,7 @@ from opendesign.answering.extract import Extraction, extract
 from opendesign.answering.models import Reply
 from opendesign.types import Answer, Case, Failure
 
-__all__ = ["answer_of"]
+__all__ = ["answer_of", "refuses"]
 
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
 _FILTERED = frozenset({"content_filter", "safety", "recitation"})
@@ -61,12 +61,17 @@ def _failure(reply: Reply, found: Extraction) -> Failure | None:
     if not reply.text.strip():
         return Failure(reason="empty", detail="The reply was empty.")
     if found.document is None:
-        if len(reply.text) <= _REFUSAL_LENGTH and _REFUSAL.search(reply.text):
+        if refuses(reply.text):
             return Failure(reason="refused", detail=f"The model refused: {_short(reply.text)}")
         return Failure(reason="no_document", detail="The reply holds no page.")
     if not found.document.strip():
         return Failure(reason="empty", detail="The page in the reply is empty.")
     return None
+
+
+def refuses(text: str) -> bool:
+    """Whether a text that holds nothing of what was asked for is short and reads as a refusal."""
+    return len(text) <= _REFUSAL_LENGTH and _REFUSAL.search(text) is not None
 
 
 def _short(text: str) -> str:

@@ -185,12 +185,14 @@ def _seat(card: Card, model: Model | None) -> Seat:
             f"The judge '{card.name}' compares pages of two runs: "
             f"`opendesign judge RUN RUN --judges {card.name} --judge-model {card.name}=MODEL`."
         )
-    sees = getattr(getattr(model, "description", None), "vision", None)
-    if sees is False and trait(card, "NEEDS_VISION"):
-        raise UsageError(
-            f"The judge '{card.name}' looks at pictures, and models.toml says that '{model and model.name}' "
-            "takes none: name another model."
-        )
+    if card.live and "driver" in card.settings:  # before anything is paid for
+        from opendesign.rendering.session import errors_of
+
+        errors_of(card.settings["driver"])
+    if model is not None:
+        from opendesign.judging.asking.abilities import check
+
+        check(model, card)
     return Seat(card=card, engine=run, model=model)
 
 

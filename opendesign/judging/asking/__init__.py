@@ -4,7 +4,9 @@ Shared by every judge that a model sits in. There is no default score: a reply t
 repair turn is the judge's failure, and the artifact stays unscored.
 """
 
+from opendesign.judging.asking.abilities import check
 from opendesign.judging.asking.ask import Asked, Ledger, ask
+from opendesign.judging.asking.pictures import PictureRule, Prepared, pictures_of, prepare
 from opendesign.judging.asking.prompts import fill, nonce_for, turn, untrusted
 from opendesign.judging.asking.reply import Malformed, json_in, number, text_of
 
@@ -12,11 +14,16 @@ __all__ = [
     "Asked",
     "Ledger",
     "Malformed",
+    "PictureRule",
+    "Prepared",
     "ask",
+    "check",
     "fill",
     "json_in",
     "nonce_for",
     "number",
+    "pictures_of",
+    "prepare",
     "text_of",
     "turn",
     "untrusted",

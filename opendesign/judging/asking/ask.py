@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from opendesign.errors import failed
+from opendesign.answering.outcome import refuses
+from opendesign.errors import Failed, failed
+from opendesign.judging.asking.abilities import most_tokens, takes_schema
 from opendesign.judging.asking.reply import Malformed
 from opendesign.types import Usage
 
@@ -17,7 +19,8 @@ __all__ = ["Asked", "Ledger", "ask"]
 
 T = TypeVar("T")
 _CUT = ("length", "max_tokens", "max_output_tokens")
-_FILTERED = ("content_filter", "safety", "recitation")
+_FILTERED = ("content_filter", "safety", "recitation", "refusal")
+_ECHO = 20_000  # characters of a bad reply that its repair turn repeats
 
 
 @dataclass(slots=True)
@@ -77,34 +80,52 @@ async def ask(
     """The value that ``parse`` makes of the reply.
 
     ``parse`` raises ``Malformed``; then ``repair`` (a text in which ``{{problem}}`` stands for what was
-    wrong) is sent once, below the bad reply; without it, or where the second reply is as bad, ``Failed`` is
-    raised with the reason of the first. ``settings`` may hold ``temperature``, ``max_tokens``, ``timeout_s``.
-    ``schema`` is a JSON schema, sent where the model's description says that it takes one.
+    wrong) is sent once, below the bad reply; without it, or where the second reply is bad too, ``Failed`` is
+    raised with the reason of the last one. ``settings`` may hold ``temperature``, ``max_tokens`` and
+    ``timeout_s``. ``schema`` is a JSON schema, sent where the model is known to take one. No failure from
+    here is the tested model's: a provider's filter that stops a judge's question is the judge's refusal.
     """
-    options = {n: settings[n] for n in ("temperature", "max_tokens", "timeout_s") if n in settings}
-    if schema is not None and _takes_schema(model):
-        options["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": "verdict", "strict": True, "schema": dict(schema)},
-        }
-    reply = await model.chat(messages, key=tuple(key), **options)
-    ledger.add(reply)
+    options = _options(model, settings, schema)
+    reply = await _chat(model, messages, ledger, key=tuple(key), **options)
     try:
         return Asked(value=_read(reply, parse), text=reply.text)
     except Malformed as first:
         if repair is None:
-            raise failed(first.reason, _detail(first, reply)) from first
+            raise failed(_reason(first, reply), _detail(first, reply)) from first
         again = [
             *messages,
-            {"role": "assistant", "content": reply.text or "(no text)"},
+            {"role": "assistant", "content": reply.text.strip()[:_ECHO] or "(no text)"},
             {"role": "user", "content": repair.replace("{{problem}}", str(first))},
         ]
-        second = await model.chat(again, key=(*key, "repair"), **options)
-        ledger.add(second)
+        second = await _chat(model, again, ledger, key=(*key, "repair"), **options)
         try:
             return Asked(value=_read(second, parse), text=second.text, repaired=str(first))
         except Malformed as problem:
-            raise failed(problem.reason, _detail(problem, second)) from problem
+            raise failed(_reason(problem, second), _detail(problem, second)) from problem
+
+
+def _options(model: Model, settings: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    options = {name: settings[name] for name in ("temperature", "timeout_s") if name in settings}
+    if "max_tokens" in settings:
+        options["max_tokens"] = most_tokens(model, settings["max_tokens"])
+    if schema is not None and takes_schema(model):
+        options["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "verdict", "strict": True, "schema": dict(schema)},
+        }
+    return options
+
+
+async def _chat(model: Model, messages: Sequence[Mapping[str, Any]], ledger: Ledger, **options: Any) -> Reply:
+    """One reply, in the ledger. A failure that would count against the tested model is the judge's here."""
+    try:
+        reply = await model.chat(messages, **options)
+    except Failed as error:
+        if error.failure.status == "model_failure":
+            raise failed("judge_refused", error.failure.detail) from error
+        raise
+    ledger.add(reply)
+    return reply
 
 
 def _read(reply: Reply, parse: Callable[[str], T]) -> T:
@@ -118,9 +139,9 @@ def _read(reply: Reply, parse: Callable[[str], T]) -> T:
     return parse(reply.text)
 
 
-def _takes_schema(model: Model) -> bool:
-    description = getattr(model, "description", None)
-    return bool(getattr(description, "json_schema", None))
+def _reason(problem: Malformed, reply: Reply) -> str:
+    refused = "{" not in reply.text and refuses(reply.text)
+    return "judge_refused" if refused else problem.reason
 
 
 def _detail(problem: Malformed, reply: Reply) -> str:

@@ -63,14 +63,18 @@ def untrusted(text: str, nonce: str, *, most: int | None = None) -> str:
     """Text of the page, delimited; at most ``most`` characters of it, with a note of what was left out."""
     if most is not None and len(text) > most:
         text = f"{text[:most]}\n[{len(text) - most} more characters]"
-    text = text.replace(nonce, "[…]")
+    text = text.replace(nonce, "[…]")  # a page that guesses it cannot close its own mark
     return f"<page-text {nonce}>\n{text}\n</page-text {nonce}>"
 
 
 def turn(
     role: Literal["system", "user", "assistant"], text: str, pictures: Iterable[Encoded] = ()
 ) -> dict[str, Any]:
-    """One message in OpenAI's form; every picture follows the text as a data URL."""
+    """One message in OpenAI's form; every picture follows the text as a data URL.
+
+    Half a surrogate pair, which a page can hold and no request can, becomes a question mark.
+    """
+    text = text.encode("utf-8", "replace").decode("utf-8")
     shown = [
         {
             "type": "image_url",

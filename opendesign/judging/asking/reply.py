@@ -10,8 +10,11 @@ from typing import Any
 
 __all__ = ["Malformed", "json_in", "number", "text_of"]
 
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.S | re.I)
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.S)
+_THOUGHTS = ("think", "thinking", "reasoning")
+_BEGIN = re.compile(r'\{\s*["}]')  # an object of JSON; the rules of a style sheet begin otherwise
+#: What stands before an object that is a part of another: of a broken one such a part is no verdict.
+_WITHIN = re.compile(r'(?:"\s*:|\[|["}\]\w]\s*,)\s*\Z')
+_MOST = 500  # places where an object may begin that are tried
 
 
 class Malformed(Exception):
@@ -25,52 +28,78 @@ class Malformed(Exception):
         self.reason = reason
 
 
-def json_in(text: str) -> dict[str, Any]:
-    """The JSON object in a reply: the whole of it, else one in a fence, else the last in the prose.
+class _NotFinite(ValueError):
+    """``NaN`` or an infinity, which Python's decoder would take."""
 
-    Raises ``Malformed`` where there is none. ``NaN`` and infinities are no JSON.
+
+def json_in(text: str) -> dict[str, Any]:
+    """The JSON object in a reply: the whole of it, else the last one in the prose, in a fence or not.
+
+    What a model thinks aloud between ``<think>`` marks is no part of its reply. Raises ``Malformed`` where
+    there is no object, or the last one is cut off. ``NaN`` and infinities are no JSON; line breaks within a
+    text are let pass.
     """
-    text = _THOUGHT.sub("", text).strip()
+    text = _spoken(text).strip()
     if not text:
         raise Malformed("The reply is empty: answer with the JSON object only.")
-    for candidate in (text, *reversed(_FENCE.findall(text))):
-        found = _decode(candidate.strip())
-        if isinstance(found, dict):
-            return found
-    last = _last_object(text)
-    if last is None:
-        raise Malformed("The reply holds no JSON object: answer with the JSON object only.")
-    return last
+    if text.startswith("{"):
+        try:
+            whole: dict[str, Any] = _DECODER.decode(text)
+        except _NotFinite as error:
+            raise Malformed(f"The reply holds {error}: give numbers only.") from None
+        except (ValueError, RecursionError):
+            pass
+        else:
+            return whole
+    return _last_object(text)
+
+
+def _spoken(text: str) -> str:
+    """The text without thoughts; one that is never closed is left, since the reply may be in it."""
+    for name in _THOUGHTS:
+        begin, end = f"<{name}>", f"</{name}>"
+        kept, at = [], 0
+        while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
+            kept.append(text[at:start])
+            at = stop + len(end)
+        text = "".join((*kept, text[at:]))
+    return text
 
 
 def _refuse(name: str) -> float:
-    raise ValueError(name)
+    raise _NotFinite(name)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
-_MOST = 200  # places where an object may begin that are tried
+_DECODER = json.JSONDecoder(parse_constant=_refuse, strict=False)
 
 
-def _decode(text: str) -> Any:
-    try:
-        return _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _last_object(text: str) -> dict[str, Any] | None:
+def _last_object(text: str) -> dict[str, Any]:
     """The last object that is not inside another: in prose the verdict comes last."""
-    found, at, tried = None, text.find("{"), 0
-    while at >= 0 and tried < _MOST:
+    found: dict[str, Any] | None = None
+    match, tried, broken = _BEGIN.search(text), 0, False
+    while match and tried < _MOST:
         tried += 1
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            value, end = _DECODER.raw_decode(text, match.start())
+            inside = broken and _WITHIN.search(text[max(0, match.start() - 40) : match.start()])
+            found = found if inside else value or found
+        except _NotFinite as error:
+            raise Malformed(f"The reply holds {error}: give numbers only.") from None
+        except json.JSONDecodeError as error:
+            if _cut(error, text):
+                raise Malformed("The JSON object of the reply is cut off: answer with all of it.") from None
+            end, broken = match.start() + 1, True
         except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            found = value if isinstance(value, dict) and value else found
-        at = text.find("{", end)
+            end, broken = match.start() + 1, True
+        match = _BEGIN.search(text, end)
+    if found is None:
+        raise Malformed("The reply holds no sound JSON object: answer with the JSON object only.")
     return found
+
+
+def _cut(error: json.JSONDecodeError, text: str) -> bool:
+    """Whether the text ended before the object did: what is inside it then is no verdict."""
+    return error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip())
 
 
 def number(values: Mapping[str, Any], name: str, low: float, high: float) -> float:
