@@ -2,7 +2,7 @@
 
 __version__ = "0.1.0"
 
-from opendesign.api import compare, judge, load, plan, run, score
+from opendesign.api import compare, judge, load, plan, run, score, tournament
 from opendesign.errors import OpenDesignError, Owner, StoreError, UnknownName, UsageError
 from opendesign.running.compare import Comparison, Difference
 from opendesign.running.statistics import Estimate
@@ -47,4 +47,5 @@ __all__ = [
     "plan",
     "run",
     "score",
+    "tournament",
 ]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from opendesign.errors import UsageError
 from opendesign.running.compare import Comparison
 from opendesign.running.compare import compare as _compare
 from opendesign.running.execute import CONCURRENCY, execute, rejudge, run_sync
@@ -20,6 +21,7 @@ from opendesign.running.summary import Aggregation, Summary, summarize
 
 if TYPE_CHECKING:
     from opendesign.answering.models import Model
+    from opendesign.running.tournament import Tournament, TournamentPlan
 
 PathLike = str | Path
 
@@ -184,6 +186,88 @@ def judge(
         listener.note(sentence)
     store = run_sync(lambda: rejudge(folder, seats, listener, concurrency=concurrency, browser=browser))
     return summarize(store, judges=[seat.card.name for seat in seats])
+
+
+def plan_tournament(
+    runs: Sequence[PathLike],
+    judge: str = "pairwise",
+    *,
+    model: str | None = None,
+    matches: int | None = None,
+    seed: int = 0,
+    budget: float | None = None,
+    folder: PathLike | None = None,
+    models_file: PathLike | None = None,
+    need_keys: bool = True,
+) -> TournamentPlan:
+    """What ``tournament`` with the same arguments will do. Nothing is sent and nothing is written."""
+    from opendesign.answering.budget import Budget
+    from opendesign.answering.models import resolve
+    from opendesign.judging.asking.abilities import check
+    from opendesign.judging.cards import load_card, trait
+    from opendesign.running.tournament import plan_tournament as _plan
+
+    card = load_card(judge)
+    if not trait(card, "COMPARES_RUNS"):
+        raise UsageError(f"The judge '{judge}' takes one run at a time: name one RUN, or --judges pairwise.")
+    if model is None:
+        raise UsageError(f"The judge '{judge}' needs a model: add --judge-model {judge}=PROVIDER/MODEL.")
+    money = Budget(budget) if budget is not None else None
+    file = Path(models_file) if models_file is not None else None
+    chosen = resolve(model, budget=money, models_file=file, need_key=need_keys)
+    check(chosen, card)
+    made = _plan(
+        [find_run(str(run), RUNS) for run in runs],
+        card,
+        chosen,
+        matches=matches,
+        seed=seed,
+        folder=Path(folder) if folder is not None else None,
+    )
+    if money is not None:
+        money.carry_over(made.spent_usd())
+    return made
+
+
+def tournament(
+    runs: Sequence[PathLike],
+    judge: str = "pairwise",
+    *,
+    model: str | None = None,
+    matches: int | None = None,
+    seed: int = 0,
+    budget: float | None = None,
+    folder: PathLike | None = None,
+    models_file: PathLike | None = None,
+    concurrency: int = CONCURRENCY,
+    report: Report | None = None,
+) -> Tournament:
+    """Bradley–Terry ratings of stored runs on the same cases, from pages compared two by two.
+
+    ``model`` judges. At most ``matches`` are played, in an order drawn by ``seed``, and ``budget`` (USD) ends
+    the play early; the same call again resumes, and a larger number plays on.
+    """
+    made = plan_tournament(
+        runs,
+        judge,
+        model=model,
+        matches=matches,
+        seed=seed,
+        budget=budget,
+        folder=folder,
+        models_file=models_file,
+    )
+    return play(made, concurrency=concurrency, report=report)
+
+
+def play(plan: TournamentPlan, *, concurrency: int = CONCURRENCY, report: Report | None = None) -> Tournament:
+    """Play what is not stored yet of a planned tournament."""
+    from opendesign.running.tournament import play as _play
+
+    listener = report or Tally()
+    for sentence in plan.notes:
+        listener.note(sentence)
+    return run_sync(lambda: _play(plan, report=listener, concurrency=concurrency))
 
 
 def load(run: PathLike, *, aggregation: Aggregation | None = None) -> Summary:
