@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from opendesign.rendering.page import OpenPage, Vanished, script
+from opendesign.rendering.page import Opened, OpenPage, Vanished, script
 from opendesign.rendering.picture import examine
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ async def capture(opened: OpenPage, workers: Executor, *, bare: bool = False) ->
     )
 
 
-async def settle(opened: OpenPage, *, freeze: bool, bare: bool = False) -> list[str]:
+async def settle(opened: Opened, *, freeze: bool, bare: bool = False) -> list[str]:
     """Wait, within bounds, until the loaded page is quiet. Returns notes on waits that ran out."""
     settings = opened.settings
     argument = {
@@ -93,7 +93,7 @@ async def settle(opened: OpenPage, *, freeze: bool, bare: bool = False) -> list[
     return list(dict.fromkeys(notes))
 
 
-async def _look(opened: OpenPage, argument: dict[str, Any]) -> list[str]:
+async def _look(opened: Opened, argument: dict[str, Any]) -> list[str]:
     notes: list[str] = []
     for _ in range(_RELOADS):
         try:
@@ -114,12 +114,12 @@ async def take_picture(opened: OpenPage, height: int) -> bytes:
     return base64.b64decode(answer["data"])
 
 
-async def load_and_settle(opened: OpenPage, *, freeze: bool, bare: bool = False) -> list[str]:
+async def load_and_settle(opened: Opened, *, freeze: bool, bare: bool = False) -> list[str]:
     """Open the document and bring it to rest; keep it from leaving where it would. Returns notes."""
     await opened.load()
     try:
         notes = await settle(opened, freeze=freeze, bare=bare)
-        if opened.page.url.split("?")[0].split("#")[0] == opened.gate.url:
+        if (await opened.where()).split("?")[0].split("#")[0] == opened.gate.url:
             return notes
     except Vanished:
         pass

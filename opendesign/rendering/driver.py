@@ -2,16 +2,21 @@
 
 Coordinates are CSS pixels of the viewport. A ``world`` is where a script runs: ``"page"`` beside the page's
 own scripts, which can see it; ``"apart"`` in an isolated world, which sees the document but not the page's
-objects. Every method may raise the library's own errors; ``Session.call`` bounds and names them.
+objects. Every method may raise the library's own errors; ``Session.call`` bounds and names them. An
+expression that throws raises ``ScriptFailed``.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal, Protocol, runtime_checkable
 
-__all__ = ["Driver", "World"]
+__all__ = ["Driver", "ScriptFailed", "World"]
 
 World = Literal["page", "apart"]
+
+
+class ScriptFailed(Exception):
+    """An expression threw; the text is what it threw."""
 
 
 @runtime_checkable

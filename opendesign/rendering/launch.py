@@ -115,25 +115,44 @@ class Launcher:
         return [(user, True), (user, True), (None, False)]
 
     async def _start(self, user: str | None, sandboxed: bool) -> Launched:
-        self._count += 1
-        script, pid_file = self._script(user)
+        pid_file = self._folder / f"pid-{self._count + 1}"
+        script = self._script(user, self.found.path, [f"echo $$ > {shlex.quote(str(pid_file))}"])
         browser = await self._playwright.chromium.launch(
             executable_path=script,
             chromium_sandbox=sandboxed,
             args=list(ARGUMENTS),
-            env=self._environment(),
+            env={**self.environment()},
             timeout=LAUNCH_S * 1000,
         )
         pid = int(pid_file.read_text(encoding="ascii"))
         return Launched(browser, ProcessTree(pid), sandboxed, user or _own_name())
 
-    def _script(self, user: str | None) -> tuple[Path, Path]:
-        """The program Playwright starts: notes its process id, changes the user, becomes the browser."""
-        pid_file = self._folder / f"pid-{self._count}"
-        lines = ["#!/bin/sh", f"echo $$ > {shlex.quote(str(pid_file))}"]
+    def tethered(self, program: Path) -> Path:
+        """A script that runs another program as the browser's user, with the browser's ``sandboxed``.
+
+        It expects a line on its standard input when all is over: where that is closed without one, because we
+        were killed, the program is ended.
+        """
+        assert self._way is not None, "the first browser decides how all are started"
+        lines = [
+            "exec 3<&0 </dev/null",
+            "(read -r _ <&3 || kill -9 $$) >/dev/null 2>&1 &",
+            "exec 3<&-",
+        ]
+        return self._script(self._way[0], program, lines)
+
+    @property
+    def sandboxed(self) -> bool:
+        """Whether browsers are started with their sandbox; known once one has been."""
+        return bool(self._way and self._way[1])
+
+    def _script(self, user: str | None, program: Path, before: list[str]) -> Path:
+        """What is started instead of a program: does what comes ``before``, changes the user, becomes it."""
+        self._count += 1
+        lines = ["#!/bin/sh", *before]
         home = self._folder / "home"
         home.mkdir(exist_ok=True)
-        target = shlex.quote(str(self.found.path))
+        target = shlex.quote(str(program))
         if user:
             entry = pwd.getpwnam(user)
             os.chown(home, entry.pw_uid, entry.pw_gid)
@@ -150,11 +169,11 @@ class Launcher:
         script = script.with_name(f"{script.name}-{self._count}")
         script.write_text("\n".join(lines) + "\n", encoding="utf-8")
         script.chmod(0o700)
-        return script, pid_file
+        return script
 
-    def _environment(self) -> dict[str, str | float | bool]:
+    def environment(self) -> dict[str, str]:
         """No key of a provider, nor anything else of ours, is in the browser's reach."""
-        kept: dict[str, str | float | bool] = {n: os.environ[n] for n in _KEPT if n in os.environ}
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         home = str(self._folder / "home")
         kept |= {"HOME": home, "TMPDIR": home, "TZ": "UTC", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
         return kept

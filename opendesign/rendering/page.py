@@ -9,24 +9,37 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from opendesign.rendering.facts import Dialog
+from opendesign.rendering.playwright_driver import PlaywrightDriver
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Page
     from playwright.async_api import Dialog as BrowserDialog
 
+    from opendesign.rendering.driver import Driver
     from opendesign.rendering.launch import Launched
     from opendesign.rendering.network import Gate
     from opendesign.types import RenderSettings
 
-__all__ = ["Events", "OpenPage", "Vanished", "open_page", "script"]
+__all__ = [
+    "REPORT",
+    "STAY",
+    "Events",
+    "OpenPage",
+    "Opened",
+    "Vanished",
+    "init_script",
+    "note_report",
+    "open_page",
+    "script",
+]
 
 #: What a page's clock shows when it starts, 15 January 2026, 10:09:36 UTC, and where its random begins.
 CLOCK_MS = 1_768_471_776_000
 SEED = 20_260_115
-_REPORT = "__opendesign_report__"
+REPORT = "__opendesign_report__"
 _KEPT = 50  # dialogs, errors, popups kept for one page
 CLOSE_S = 5.0
 _GONE = ("context", "navigated", "No frame", "Promise was collected")  # in the driver's words
@@ -54,9 +67,45 @@ class Events:
             self.script_errors.append(message)
 
 
+class Opened(Protocol):
+    """A page that is open, whichever automation library holds it. ``crashed``: its renderer has died."""
+
+    gate: Gate
+    settings: RenderSettings
+    crashed: asyncio.Event
+
+    @property
+    def events(self) -> Events:
+        """What happened on it so far."""
+
+    async def load(self, *, stay: bool = False) -> None:
+        """Open the document; returns once it has been received. ``stay`` stops every navigation it starts."""
+
+    async def forget_history(self) -> None:
+        """Leave nothing behind the page that it could go back to."""
+
+    async def look(self, source: str, argument: Mapping[str, Any]) -> Any:
+        """The value of a script (a function of ``argument``) in a world the page cannot reach.
+
+        Raises ``Vanished`` when the document goes away meanwhile.
+        """
+
+    async def where(self) -> str:
+        """The address of the document that is there now."""
+
+    async def answers(self, patience_s: float) -> bool:
+        """Whether the page's main thread does anything for us within ``patience_s``."""
+
+    async def end(self) -> None:
+        """Close it, whatever it is doing: every call that waits for it ends with an error."""
+
+    def driver(self) -> Driver:
+        """The page as judges operate it."""
+
+
 @dataclass(slots=True)
 class OpenPage:
-    """A page that is open. ``crashed`` is set when its renderer has died."""
+    """A page that is open under Playwright; implements ``Opened``."""
 
     context: BrowserContext
     page: Page
@@ -68,25 +117,19 @@ class OpenPage:
     frame: str = ""
 
     async def load(self, *, stay: bool = False) -> None:
-        """Open the document; returns once it has been received. ``stay`` stops every navigation it starts."""
         if stay:
-            await self.page.add_init_script(_STAY)
+            await self.page.add_init_script(STAY)
         answer = await self.cdp.send("Page.navigate", {"url": self.gate.url})
         self.frame = answer["frameId"]
         await self.forget_history()
 
     async def forget_history(self) -> None:
-        """Leave nothing behind the page that it could go back to. Too early, the browser may say no."""
         from playwright.async_api import Error
 
-        with contextlib.suppress(Error):
+        with contextlib.suppress(Error):  # too early, the browser may say no
             await self.cdp.send("Page.resetNavigationHistory")
 
     async def look(self, source: str, argument: Mapping[str, Any]) -> Any:
-        """The value of a script (a function of ``argument``) in a world the page cannot reach.
-
-        Raises ``Vanished`` when the document goes away meanwhile.
-        """
         from playwright.async_api import Error
 
         try:
@@ -112,12 +155,22 @@ class OpenPage:
             raise Vanished(said)
         return reply["result"].get("value")
 
+    async def where(self) -> str:
+        return self.page.url
+
+    async def end(self) -> None:
+        await self.context.close()
+
+    def driver(self) -> PlaywrightDriver:
+        return PlaywrightDriver(self.page, self.cdp)
+
     async def answers(self, patience_s: float) -> bool:
-        """Whether the page's main thread does anything for us within ``patience_s``."""
         from playwright.async_api import Error
 
         try:
-            await asyncio.wait_for(self.cdp.send("Runtime.evaluate", {"expression": "1"}), patience_s)
+            # Not wait_for, which before Python 3.12 may swallow the cancelling of whoever asks.
+            if True:
+                await asyncio.wait_for(self.cdp.send("Runtime.evaluate", {"expression": "1"}), patience_s)
         except TimeoutError:
             return False
         except Error:
@@ -150,18 +203,11 @@ async def open_page(
         cdp = await context.new_cdp_session(page)
         opened = OpenPage(context, page, cdp, gate, settings, Events(), asyncio.Event())
         _listen(opened, live)
-        values = {
-            "report": _REPORT,
-            "frozen": settings.freeze and not live,
-            "start": CLOCK_MS,
-            "seed": SEED,
-            "accept": live,
-        }
         # Sent together: they are answered in order.
         await asyncio.gather(
-            cdp.send("Runtime.addBinding", {"name": _REPORT}),
+            cdp.send("Runtime.addBinding", {"name": REPORT}),
             cdp.send("Runtime.enable"),
-            context.add_init_script(f"({script('init.js')})({json.dumps(values)})"),
+            context.add_init_script(init_script(frozen=settings.freeze and not live, accept=live)),
         )
         yield opened
     finally:
@@ -173,6 +219,12 @@ async def open_page(
             pass  # its browser is gone
 
 
+def init_script(*, frozen: bool, accept: bool) -> str:
+    """What runs first in every frame. ``frozen``: the clock stands. ``accept``: every question gets a yes."""
+    values = {"report": REPORT, "frozen": frozen, "start": CLOCK_MS, "seed": SEED, "accept": accept}
+    return f"({script('init.js')})({json.dumps(values)})"
+
+
 @cache
 def script(name: str) -> str:
     """Text of one of our scripts."""
@@ -181,7 +233,7 @@ def script(name: str) -> str:
 
 # The Navigation API lets a document refuse to be left, about:blank and blob: addresses included, which no
 # proxy sees.
-_STAY = """
+STAY = """
 if (globalThis.navigation && window === top) {
   const stay = Event.prototype.preventDefault;
   navigation.addEventListener("navigate", (event) => {
@@ -192,19 +244,25 @@ if (globalThis.navigation && window === top) {
 """
 
 
+def note_report(events: Events, payload: str) -> None:
+    """Keep what a page's own script was about to do, as ``init.js`` tells it. What cannot be read is none."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        told = json.loads(payload)
+        if told["kind"] == "popup":
+            events.popups += 1
+        elif told["kind"] == "script_error":
+            events.script_error(str(told["message"])[:500].removeprefix("Uncaught "))
+        else:
+            events.dialog(str(told["kind"]), str(told["message"]))
+
+
 def _listen(opened: OpenPage, live: bool) -> None:
     events, page = opened.events, opened.page
     background: set[asyncio.Task[None]] = set()  # a task that nothing holds may be collected
 
     def reported(event: dict[str, Any]) -> None:
-        if event.get("name") != _REPORT:
-            return
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            told = json.loads(event["payload"])
-            if told["kind"] == "popup":
-                events.popups += 1
-            else:
-                events.dialog(str(told["kind"]), str(told["message"]))
+        if event.get("name") == REPORT:
+            note_report(events, event["payload"])
 
     def start(coroutine: Any) -> None:
         task = asyncio.ensure_future(_quietly(coroutine))

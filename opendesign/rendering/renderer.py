@@ -9,8 +9,8 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -20,13 +20,14 @@ from opendesign.rendering.attempt import Attempt, End, attempt
 from opendesign.rendering.browser import BrowserFound, find_browser
 from opendesign.rendering.fonts import font_set
 from opendesign.rendering.pool import PAGES_PER_BROWSER, Pool, default_pages_at_once
-from opendesign.rendering.session import Session, live_page
+from opendesign.rendering.session import Automation, Session, errors_of, live_page, playwright_page
 from opendesign.types import Failure, RenderSettings
 
 if TYPE_CHECKING:
     from opendesign.rendering.facts import Facts
     from opendesign.rendering.launch import Launched, Launcher
     from opendesign.rendering.network import Gate, PageNetwork, Request
+    from opendesign.rendering.page import Opened
     from opendesign.rendering.watchdog import Watchdog
 
 __all__ = ["Renderer", "Rendering"]
@@ -91,6 +92,7 @@ class Renderer:
         self._given_network = network
         self._pages_per_browser = pages_per_browser
         self._stack = AsyncExitStack()
+        self._launcher: Launcher
         self._pool: Pool
         self._network: PageNetwork
         self._watchdog: Watchdog
@@ -116,7 +118,7 @@ class Renderer:
             self._watchdog = Watchdog(self.settings.memory_mb)
             self._watchdog.start()
             stack.callback(self._watchdog.stop)
-            launcher = Launcher(await stack.enter_async_context(async_playwright()), found)
+            self._launcher = launcher = Launcher(await stack.enter_async_context(async_playwright()), found)
             stack.callback(launcher.close)
             self._pool = Pool(launcher, self._watchdog, pages_per_browser=self._pages_per_browser)
             stack.push_async_callback(self._pool.close)
@@ -172,20 +174,39 @@ class Renderer:
         return first, last, self._failure(first, last, overloaded=_overloaded(before, last)), gate
 
     @contextlib.asynccontextmanager
-    async def session(self, document: str) -> AsyncIterator[Session]:
+    async def session(
+        self,
+        document: str,
+        *,
+        width: int | None = None,
+        height: int | None = None,
+        driver: Automation = "playwright",
+    ) -> AsyncIterator[Session]:
         """The document as a live page, loaded and settled. Raises ``PageHung``, then and later.
 
-        Raises ``Failed`` (``browser_crash``) when no browser can be started any more.
+        ``width`` and ``height`` are the viewport's in CSS pixels, by default the picture's. ``driver`` is the
+        automation library: Selenium drives a browser of the page's own. Raises ``Failed`` (``browser_crash``)
+        when no browser can be started any more, ``UsageError`` where the driver is not installed.
         """
+        errors = errors_of(driver)
         data = document.encode("utf-8", "replace")
+        settings = replace(
+            self.settings, width=width or self.settings.width, height=height or self.settings.height
+        )
         async with self._sessions, AsyncExitStack() as stack:
-            try:
-                launched = await stack.enter_async_context(self._pool.shared())
-            except UsageError as error:
-                raise failed("browser_crash", str(error)) from error
             gate = await stack.enter_async_context(self._gate(data))
-            page = live_page(launched, self._watchdog, gate, self.settings)
-            yield await stack.enter_async_context(page)
+            opening: AbstractAsyncContextManager[Opened]
+            if driver == "selenium":
+                from opendesign.rendering.selenium_session import selenium_page
+
+                opening = selenium_page(self._launcher, self._watchdog, gate, settings)
+            else:
+                try:
+                    launched = await stack.enter_async_context(self._pool.shared())
+                except UsageError as error:
+                    raise failed("browser_crash", str(error)) from error
+                opening = playwright_page(launched, self._watchdog, gate, settings)
+            yield await stack.enter_async_context(live_page(opening, errors))
 
     async def _attempt(self, launched: Launched, gate: Gate, *, alone: bool, bare: bool) -> Attempt:
         return await attempt(

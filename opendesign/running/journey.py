@@ -87,7 +87,10 @@ async def journey(case: Case, sample: int, setup: Setup, store: Store, report: R
     failure = answer.failure
     artifact = None
     if failure is None:
-        artifact = await artifact_of(case, answer, setup, store, report)
+        if setup.model is None:  # re-judging writes no artifact
+            artifact = _stored_artifact(case, sample, store)
+        else:
+            artifact = await artifact_of(case, answer, setup, store, report)
         if artifact is None:
             return
         failure = artifact.failure
@@ -123,12 +126,13 @@ async def _answer(case: Case, sample: int, setup: Setup, store: Store, report: R
     return await _step(store, key, Answer, ask, unanswered, report)
 
 
-async def artifact_of(
-    case: Case, answer: Answer, setup: Setup, store: Store, report: Report
-) -> Artifact | None:
-    if setup.model is None:  # re-judging writes no artifact
-        record = store.records("artifacts.jsonl").get((case.id, answer.sample))
-        return store.decode(record, Artifact) if record else None
+def _stored_artifact(case: Case, sample: int, store: Store) -> Artifact | None:
+    record = store.records("artifacts.jsonl").get((case.id, sample))
+    return store.decode(record, Artifact) if record else None
+
+
+async def artifact_of(case: Case, answer: Answer, setup: Setup, store: Store, report: Report) -> Artifact:
+    """The page of an answer, rendered and kept; or the stored one, where nothing changed."""
     document = answer.document or ""
     key = Key(
         case=case.id,
@@ -194,6 +198,7 @@ def verdict_key(case: Case, sample: int, seat: Seat, judged: Any) -> Key:
 async def verdict_of(
     case: Case, artifact: Artifact, seat: Seat, setup: Setup, store: Store, report: Report
 ) -> Verdict:
+    """The verdict of one judge on a page that was rendered; or the stored one, where nothing changed."""
     from opendesign.judging.cards import verdict_of_model_failure
 
     made = seat.made
@@ -241,13 +246,14 @@ async def _live(case: Case, artifact: Artifact, seat: Seat, renderer: Renderer) 
 
     assert artifact.document is not None
     document = artifact.document.read_text()
-    size = {name: seat.card.settings[name] for name in ("width", "height") if name in seat.card.settings}
+    settings = seat.card.settings
+    how = {name: settings[name] for name in ("width", "height", "driver") if name in settings}
     detail = ""
     silent: Verdict | None = None
     for _ in range(2):
         verdict = None
         try:
-            async with renderer.session(document, **size) as page:
+            async with renderer.session(document, **how) as page:
                 verdict = await seat.engine(case, artifact, seat.card, page, seat.model)
         except PageHung as error:
             detail = str(error)

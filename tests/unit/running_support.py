@@ -76,6 +76,7 @@ class FakeRenderer:
 
     def __init__(self, draw: Callable[[str], str | None] = lambda _: None) -> None:
         self._draw, self.rendered = draw, list[str]()
+        self.opened_as: list[Mapping[str, object]] = []  # how each session was asked for
 
     async def get(self) -> FakeRenderer:
         return self
@@ -88,7 +89,8 @@ class FakeRenderer:
         return Rendering(picture=document.encode(), width=1280, height=960, requests={"served": 1})
 
     @contextlib.asynccontextmanager
-    async def session(self, document: str) -> AsyncIterator[object]:
+    async def session(self, document: str, **how: object) -> AsyncIterator[object]:
+        self.opened_as.append(how)
         yield object()
 
 
@@ -99,7 +101,14 @@ def seat(score: Callable[[Case, Artifact], Mapping[str, float]], *, name: str = 
         "good": Measure(low=0, high=1, kind="rate"),
     }
     made = Card(
-        name=name, version="1", engine="fake", about="x", measures=measures, settings={}, files={}, **card
+        name=name,
+        version="1",
+        engine="fake",
+        about="x",
+        measures=measures,
+        settings=card.pop("settings", {}),
+        files={},
+        **card,
     )
 
     async def engine(case: Case, artifact: Artifact, card: Card, page: Any, model: Any) -> Verdict:

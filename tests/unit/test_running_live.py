@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from opendesign.errors import UsageError
 from opendesign.rendering import PageHung
+from opendesign.running.plan import seats_for
 from opendesign.running.summary import summarize
 from opendesign.types import Artifact, Card, Case, Verdict
 
-from .running_support import CASES, FakeModel, FakeRenderer, carry_out, planned, seat
+from .running_support import CASES, PROTOCOL, FakeModel, FakeRenderer, carry_out, planned, seat
 
 
 class Hanging(FakeRenderer):
@@ -25,7 +28,7 @@ class Hanging(FakeRenderer):
         self.times, self.leaving, self.opened = times, leaving, 0
 
     @contextlib.asynccontextmanager
-    async def session(self, document: str) -> AsyncIterator[object]:
+    async def session(self, document: str, **how: object) -> AsyncIterator[object]:
         hangs = "loop" in document and self.opened < self.times
         self.opened += "loop" in document
         if hangs and not self.leaving:
@@ -101,3 +104,22 @@ def test_silence_on_a_busy_machine_is_no_score(tmp_path: Path, monkeypatch: pyte
     total, failures, _ = judged_silent(tmp_path, 5)
     assert total != total, "no score at all"
     assert failures == {"deadline_under_load": 1}
+
+
+def test_the_card_says_how_its_page_is_opened(tmp_path: Path) -> None:
+    renderer, how = FakeRenderer(), {"width": 1920, "height": 1200, "driver": "selenium"}
+    judge = seat(lambda *_: {"total": 80.0, "good": 1.0}, live=True, settings={**how, "answer_s": 5})
+    carry_out(planned(tmp_path / "run", FakeModel(lambda case, _: "<p>"), judge), renderer)
+    assert renderer.opened_as == [how] * len(CASES)
+
+
+def test_a_driver_that_is_not_there_is_said_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = Path(__file__).parents[2] / "judges" / "probe"
+    shutil.copytree(card, tmp_path / "judges" / "mine")
+    toml = tmp_path / "judges" / "mine" / "judge.toml"
+    toml.write_text(toml.read_text().replace('name = "probe"', 'name = "mine"') + 'driver = "firefox"\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="no driver 'firefox'"):
+        seats_for(PROTOCOL, ["mine"])

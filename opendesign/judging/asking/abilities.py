@@ -30,7 +30,8 @@ def check(model: Model, card: Card) -> None:
             f"'{model.name}' answers cases only: name a LiteLLM model for the judge '{card.name}', as "
             f"--judge-model {card.name}=PROVIDER/MODEL."
         )
-    if "pictures" in card.settings and _ability(model, "vision", "supports_vision") is False:
+    looks = "pictures" in card.settings or card.live
+    if looks and _ability(model, "vision", "supports_vision") is False:
         raise UsageError(
             f"The judge '{card.name}' looks at pictures and '{model.name}' sees none: name a model that does."
         )
