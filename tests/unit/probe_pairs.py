@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
-import tempfile
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
-from opendesign.types import Case, Requirement
+from opendesign.judging.cards import read_card
+from opendesign.judging.probe import judge
+from opendesign.rendering import Renderer
+from opendesign.rendering.session import Session
+from opendesign.types import Artifact, Case, RenderSettings, Requirement, Verdict
 
 PAGES = Path(__file__).parent / "probe_pages"
+CARD = read_card(Path(__file__).parents[2] / "judges" / "probe")
 PAIRS = sorted(path.stem for path in PAGES.glob("*.html"))
 _PART = re.compile(
     r"(?:<!--live-->|/\*live\*/)(.*?)(?:(?:<!--or-->|/\*or\*/)(.*?))?(?:<!--end-->|/\*end\*/)", re.DOTALL
@@ -34,58 +33,25 @@ def case_for(name: str, behaviour: str = "The controls react when operated.") ->
     return Case(id=name, category=category, prompt=f"Make a page: {name}.", requirements=wanted)
 
 
-@dataclass
-class Session:
-    page: Any
-
-    async def settle(self) -> None: ...
-
-
 class Browser:
-    """One headless browser and one loopback server that serves whatever document is being tried."""
-
-    def __init__(self) -> None:
-        self.document = ""
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                body = outer.document.encode() if self.path.split("?")[0] == "/" else b""
-                self.send_response(200 if body else 404)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None: ...
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        Thread(target=self.server.serve_forever, daemon=True).start()
+    """One browser of the harness's own, offline, for as many sessions as are asked for."""
 
     async def __aenter__(self) -> Browser:
-        from playwright.async_api import async_playwright
-
         self.stack = contextlib.AsyncExitStack()
-        player = await self.stack.enter_async_context(async_playwright())
-        path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-        flags = ["--no-sandbox", "--enable-unsafe-swiftshader", "--disable-gpu-compositing"]
-        home = self.stack.enter_context(tempfile.TemporaryDirectory())
-        self.browser = await player.chromium.launch(executable_path=path, args=flags, env={"HOME": home})
-        self.stack.push_async_callback(self.browser.close)
+        settings = RenderSettings(network="offline", deadline_s=120)
+        self.renderer = await self.stack.enter_async_context(Renderer(settings, pages_at_once=2))
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.stack.aclose()
-        self.server.shutdown()
-        self.server.server_close()
 
-    @contextlib.asynccontextmanager
-    async def session(self, document: str) -> AsyncIterator[Session]:
-        self.document = document
-        context = await self.browser.new_context(viewport={"width": 1280, "height": 960})
-        try:
-            page = await context.new_page()
-            await page.goto(f"http://127.0.0.1:{self.server.server_address[1]}/")
-            yield Session(page)
-        finally:
-            await context.close()
+    def session(self, document: str) -> contextlib.AbstractAsyncContextManager[Session]:
+        return self.renderer.session(document)
+
+
+async def verdict(browser: Browser, document: str, case: Case) -> Verdict:
+    """What the probe says of a document; a fault of our own scripts fails the test."""
+    async with browser.session(document) as session:
+        found = await judge(case, Artifact(case=case.id, sample=0, document=None), CARD, session)
+    assert "Error" not in str(found.evidence.get("hung")), found.evidence["hung"]
+    return found

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from opendesign.judging.change import Action, Change, beyond, earned, strength
+from opendesign.judging.change import Action, Change, alike, beyond, earned, strength
+from opendesign.judging.change.decide import Drift
 
 BASE = Change(
     key=".1.0", kind="text", place="other", area=400, tag="p", control=False, after="x", sample="3 items"
@@ -94,3 +95,29 @@ def test_a_highlight_that_moves_on_earns_nothing_and_a_rating_does() -> None:
 
 def test_wiping_the_page_earns_nothing() -> None:
     assert earned([change(kind="vanished", tag="body"), change()], "click", controlled=False) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "seen"),
+    [([0] * 3072, False), ([5] * 7, False), ([1] * 3000, False), ([6], True), ([2] * 8, True)],
+)
+def test_a_canvas_differs_as_far_as_a_person_can_see(steps: list[int], seen: bool) -> None:
+    tones = [300] * 3072
+    other = [tone + step for tone, step in zip(tones, steps + [0] * (3072 - len(steps)), strict=True)]
+    one, two = (change(kind="canvas", after="".join(map(chr, values))) for values in (tones, other))
+    assert bool(beyond([one], [two], moving=False)) == seen
+    assert alike([one], [two]) is not seen
+
+
+def test_what_a_touch_anywhere_does_is_not_a_controls_doing() -> None:
+    touch = Drift(touched=True)
+    spark = change(kind="appeared", tag="b", key=".1.4")
+    touch.add([spark, change(key=".1.2"), change(kind="canvas", key=".1.3")])
+    assert touch.has(replace(spark, key=".1.7"))
+    assert touch.has(change(key=".1.2", after="other"))
+    assert not touch.has(replace(spark, tag="li"))
+    assert not touch.has(change(key=".1.9"))  # beside the sparks
+    assert not touch.has(change(kind="canvas", key=".1.3"))  # touched anywhere on purpose
+    by_itself = Drift()
+    by_itself.add([spark])
+    assert by_itself.has(change(key=".1.9"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from opendesign.judging.probe.actions import text_for
 from opendesign.judging.probe.plan import Control, plan
 from opendesign.types import Case, Category, Requirement
@@ -85,6 +87,54 @@ def test_a_game_is_started_then_played() -> None:
     assert all(step.action == "keys" for step in steps[1:])
     pressed = plan(listing(canvas, text="Press space to start", listens=True, arrows=True), case("game"), 2)
     assert (pressed[0].keys, pressed[0].opens) == ((" ",), True)
+
+
+def test_what_runs_is_not_started_again() -> None:
+    found = listing(
+        control("1", "canvas", width=400, height=400),
+        control("2", "button", "Start"),
+        text="Press Enter to start",
+        listens=True,
+        arrows=True,
+        enter=True,
+    )
+    assert sum(step.opens for step in plan(found, case("game"), 3)) == 1
+
+
+def test_a_board_is_played_before_it_is_cleared() -> None:
+    cells = [control(str(i), "button", f"Square {i}", group="board") for i in range(9)]
+    buttons = [control("a", "button", "New game"), control("b", "select", "Pieces")]
+    steps = plan(listing(*cells, *buttons), case("game", "New game empties the board."), 3)
+    assert not any(step.opens for step in steps)
+    assert "Square" in steps[0].label or "Square" in steps[1].label
+    assert "New game" in steps[-1].label
+
+
+def test_a_calculator_is_given_numbers_first() -> None:
+    keys = [control(str(i), "button", name) for i, name in enumerate("C±%÷789×456−123+0.=")]
+    assert all(label[-2] in "123456789+" for label in names(listing(*keys), case(), 3))
+
+
+@pytest.mark.parametrize(
+    ("text", "letters", "expected"),
+    [
+        ("Q and E turn the yard", "qe", [("q",), ("e",)]),
+        ("Press R to roll", "r", [("r",)]),
+        ("A calm page, and I like it", "ai", []),
+        ("Q and E turn the yard", "", []),
+    ],
+)
+def test_letters_that_the_page_names_are_pressed(
+    text: str, letters: str, expected: list[tuple[str, ...]]
+) -> None:
+    steps = plan(listing(text=text, letters=letters), case("3d"), 3)
+    assert [step.keys for step in steps if not step.variant] == expected
+
+
+def test_keys_in_a_search_field_go_through_its_list() -> None:
+    found = listing(control("1", "type", "Search"), text="Use the arrow keys", listens=True, arrows=True)
+    found["keys"]["target"] = "1"
+    assert ("ArrowDown", "Enter") in [step.keys for step in plan(found, case("component"), 3)]
 
 
 def test_keys_that_nobody_mentions_are_not_pressed_on_a_website() -> None:

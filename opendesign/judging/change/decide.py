@@ -8,9 +8,11 @@ it (``:hover``, ``:focus``, ``:checked``), it counts only where the muted contro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from opendesign.judging.change.answers import read
 
 Action = Literal[
     "click",
@@ -31,6 +33,7 @@ Strength = Literal["strong", "weak", "none"]
 
 SMALLEST_PX2 = 16  # one element; below this a person sees nothing
 WEAK_PX2 = 100  # all weak changes together
+SEEN, FAINT, FAINT_CELLS = 6, 2, 8  # as in snapshot.js: how far cells of a canvas must differ to be seen
 _OWN_VALUE = ("check", "select", "slide", "type")  # the control's own value is the input, not its effect
 _VALUE = re.compile(r"aria-(checked|pressed|valuenow|valuetext)=")
 _PROMISE = re.compile(r"^(aria-(expanded|selected|current|hidden|controls|activedescendant)=[^;]*;?|less)+$")
@@ -57,7 +60,7 @@ class Change:
 
     ``key`` is the element's place in the tree, ``place`` where it stands to the operated element, ``area``
     its size in CSS pixels squared, ``control`` whether it is (in) a native or ARIA control, ``after`` a hash
-    of the new value, ``sample`` the first characters of it for a person.
+    of the new value (of a canvas its picture), ``sample`` the first characters of it for a person.
     """
 
     key: str
@@ -70,9 +73,49 @@ class Change:
     sample: str
 
     @classmethod
-    def read(cls, value: Mapping[str, Any]) -> Change:
-        """From what ``snapshot.js`` returns."""
-        return cls(**{name: value[name] for name in cls.__slots__})
+    def read(cls, value: object) -> Change:
+        """From what ``snapshot.js`` returns. Raises ``Rubbish``."""
+        return read(cls, value)
+
+
+class Drift:
+    """What a page changes whatever is done to it.
+
+    By itself, in our time (workers, chains of animations), or wherever it is ``touched`` (a counter of all
+    clicks, sparks at the pointer). Where things come and go by themselves the places of what stands there are
+    not to be trusted either; a touch adds one thing, and only the like of it is meant.
+    """
+
+    def __init__(self, *, touched: bool = False) -> None:
+        self._touched = touched
+        self._same: set[tuple[str, str]] = set()
+        self._places: set[tuple[str, str]] = set()  # where things come and go, and the tags of those
+
+    def add(self, changes: Iterable[Change]) -> None:
+        """Changes that were seen without input, or by a touch that means nothing."""
+        for change in changes:
+            if self._touched and change.kind == "canvas":
+                continue  # a drawing is touched anywhere on purpose
+            comes_or_goes = change.kind in ("appeared", "vanished")
+            if comes_or_goes:
+                self._places.add(self._place(change))
+            if not (self._touched and comes_or_goes):
+                self._same.add((change.kind, change.key))
+
+    def has(self, change: Change) -> bool:
+        """Whether it is one of those, or stands where such things come and go."""
+        if (change.kind, change.key) in self._same:
+            return True
+        if change.place == "page" or (self._touched and change.kind not in ("appeared", "vanished")):
+            return False
+        return self._place(change) in self._places
+
+    def _place(self, change: Change) -> tuple[str, str]:
+        return _parent(change.key), change.tag if self._touched else ""
+
+
+def _parent(key: str) -> str:
+    return re.sub(r"[.~!]\d*$", "", key)
 
 
 def strength(change: Change, action: Action) -> Strength:
@@ -158,10 +201,24 @@ def beyond(live: Iterable[Change], control: Iterable[Change], *, moving: bool) -
     """
     mine = {(change.kind, change.key): change for change in live}
     theirs = {(change.kind, change.key): change for change in control}
-    found = [c for name, c in mine.items() if name not in theirs or theirs[name].after != c.after]
+    found = [c for name, c in mine.items() if name not in theirs or differ(theirs[name], c)]
     if moving:
         found += [c for name, c in theirs.items() if name not in mine]
     return found
+
+
+def alike(one: Iterable[Change], other: Iterable[Change]) -> bool:
+    """Whether two lists tell of the same changes."""
+    return not beyond(one, other, moving=True)
+
+
+def differ(one: Change, other: Change) -> bool:
+    """Whether what the same place changed to is not the same: for a canvas, as far as a person can see."""
+    a, b = one.after, other.after
+    if one.kind != "canvas" or len(a) != len(b):
+        return a != b
+    apart = [by for by in (abs(ord(x) - ord(y)) for x, y in zip(a, b, strict=True)) if by >= FAINT]
+    return len(apart) >= FAINT_CELLS or any(by >= SEEN for by in apart)
 
 
 def earned(changes: Sequence[Change], action: Action, *, controlled: bool) -> list[Change]:

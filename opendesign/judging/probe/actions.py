@@ -4,14 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from opendesign.judging.change import Manner, Observer
+from opendesign.judging.change.answers import listed, number, read, table
 from opendesign.judging.probe.plan import Step
 
 HOLD_MS, REST_MS, MOVE_MS = 160, 48, 48  # page time, on a page that moves by itself
 MOST_FIELDS = 10
 DRAGS = ((160, 40), (-60, 120), (120, -90))  # CSS pixels, by variant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Where to put the pointer, in CSS pixels of the viewport: a point that hits the control, its box there.
+
+    ``part_x`` and ``part_y`` are a part of a large surface (a bar of a chart), or the point again;
+    ``fraction`` is where a slider stands (0 to 1), ``last`` whether a select shows its last option.
+    """
+
+    x: float
+    y: float
+    left: float
+    top: float
+    width: float
+    height: float
+    part_x: float
+    part_y: float
+    fraction: float
+    last: bool
 
 
 class OutOfReach(Exception):
@@ -31,17 +53,20 @@ async def perform(observer: Observer, step: Step, how: Manner) -> None:
         await hand.press_keys()
         return
     assert step.control is not None
-    spot = await aim(observer, step.control.key)
+    spot = await aim(observer, step.control.key, select=step.kind == "button")
     await getattr(hand, f"do_{step.action}")(spot)
 
 
-async def aim(observer: Observer, key: str) -> Mapping[str, Any]:
-    """Where the control's visible part is in the viewport (CSS pixels); scrolls it into view."""
-    spot: Mapping[str, Any] = await observer.ask("aim", key)
-    if "problem" in spot:
-        by = f" by {spot['by'].strip()}" if spot.get("by") else ""
-        raise OutOfReach(f"{spot['problem']}{by}")
-    return spot
+async def aim(observer: Observer, key: str, *, select: bool = False) -> Spot:
+    """Where the control's visible part is in the viewport (CSS pixels), see ``Spot``; scrolls it into view.
+
+    With ``select`` the page's editable text is selected first. Raises ``OutOfReach``.
+    """
+    found = table(await observer.ask("aim", key, select))
+    if "problem" in found:
+        by = f" by {str(found['by']).strip()}" if found.get("by") else ""
+        raise OutOfReach(f"{str(found['problem'])[:100]}{by[:100]}")
+    return read(Spot, found)
 
 
 class _Hand:
@@ -50,93 +75,88 @@ class _Hand:
     def __init__(self, observer: Observer, step: Step, how: Manner) -> None:
         self.see, self.step, self.how = observer, step, how
         self.key = step.control.key if step.control else None
-        self.mouse, self.keyboard = observer.page.mouse, observer.page.keyboard
+        self.driver = observer.driver
 
     async def rest(self, ms: int) -> None:
         if self.how.timed:
             await self.see.run(ms)
 
     async def move(self, x: float, y: float, steps: int = 1) -> None:
-        await self.see.answer(self.mouse.move(x, y, steps=steps))
+        await self.see.answer(self.driver.move(x, y, steps))
 
     async def press(self, key: str) -> None:
-        await self.see.answer(self.keyboard.press(key))
+        await self.see.answer(self.driver.press(key))
 
-    async def do_click(self, spot: Mapping[str, Any]) -> None:
-        if self.step.kind == "button":
-            await self.see.ask("selectEditable")
+    async def do_click(self, spot: Spot) -> None:
         x, y = self.point(spot)
-        await self.move(x, y)
+        surface = self.step.kind == "click" and self.step.control is not None and self.step.control.pointed
+        if not surface:  # a surface that also listens to the pointer may do on its way all that it does
+            await self.move(x, y)
         await self.see.begin(self.key, self.how)
         double = self.step.control is not None and self.step.control.double
-        await self.see.answer(self.mouse.click(x, y, click_count=2 if double else 1))
+        await self.see.answer(self.driver.click(x, y, 2 if double else 1))
 
     do_link = do_jump = do_check = do_click
 
-    def point(self, spot: Mapping[str, Any]) -> tuple[float, float]:
-        """Where to click: the middle, or on a canvas another place for each variant."""
+    def point(self, spot: Spot) -> tuple[float, float]:
+        """Where to click: the middle or a part, or on a canvas another place for each variant."""
         if self.step.kind != "canvas" or not self.step.variant:
-            return spot["x"], spot["y"]
+            return spot.part_x, spot.part_y
         share = (0.3, 0.7)[self.step.variant % 2]
-        return spot["left"] + spot["width"] * share, spot["top"] + spot["height"] * share
+        return spot.left + spot.width * share, spot.top + spot.height * share
 
-    async def do_hover(self, spot: Mapping[str, Any]) -> None:
-        inside = spot["left"] <= 1 and spot["top"] <= 1
+    async def do_hover(self, spot: Spot) -> None:
+        inside = spot.left <= 1 and spot.top <= 1
         await self.move(*(_far_corner(self.see) if inside else (0, 0)))
         await self.see.begin(self.key, self.how)
         self.see.hovering = True
-        shares = ((0.5, 0.5),)
-        if spot["width"] * spot["height"] > 20_000:  # a whole chart: look for a mark in it
-            shares = ((0.15, 0.6), (0.3, 0.7), (0.5, 0.5), (0.62, 0.8), (0.8, 0.7))  # type: ignore[assignment]
-            shift = 0.04 * self.step.variant
-            for fx, fy in shares:
-                await self.move(
-                    spot["left"] + spot["width"] * (fx + shift), spot["top"] + spot["height"] * fy, 2
-                )
+        parted = (spot.part_x, spot.part_y) != (spot.x, spot.y)
+        drawn = self.step.control is not None and self.step.control.tag == "canvas"
+        if spot.width * spot.height > 20_000 and (drawn or not parted or self.step.variant):
+            shift = 0.04 * self.step.variant  # a whole chart: look for a mark in it
+            for fx, fy in ((0.15, 0.6), (0.3, 0.7), (0.5, 0.5), (0.62, 0.8), (0.8, 0.7)):
+                await self.move(spot.left + spot.width * (fx + shift), spot.top + spot.height * fy, 2)
                 await self.rest(MOVE_MS)
-            return
-        await self.move(spot["x"], spot["y"], 2)
+            if not drawn:
+                return
+        await self.move(spot.part_x, spot.part_y, 2)
         await self.rest(MOVE_MS)
 
-    async def do_select(self, spot: Mapping[str, Any]) -> None:
-        assert self.key is not None
-        await self.see.ask("focusOn", self.key)
-        await self.see.begin(self.key, self.how)
-        await self.press("ArrowDown")
-        if await self.see.ask("unchanged"):
-            await self.press("ArrowUp")
+    async def do_select(self, spot: Spot) -> None:
+        await self.see.begin(self.key, self.how, focus=True)
+        await self.press("ArrowUp" if spot.last else "ArrowDown")
 
-    async def do_slide(self, spot: Mapping[str, Any]) -> None:
+    async def do_slide(self, spot: Spot) -> None:
         share = (0.85, 0.15, 0.6)[self.step.variant % 3]
-        if await self.see.ask("fraction", self.key) > 0.7:
+        if spot.fraction > 0.7:
             share = 1 - share
-        await self.move(spot["x"], spot["y"])
+        await self.move(spot.x, spot.y)
         await self.see.begin(self.key, self.how)
-        await self.see.answer(self.mouse.click(spot["left"] + spot["width"] * share, spot["y"]))
+        await self.see.answer(self.driver.click(spot.left + spot.width * share, spot.y))
         await self.press("ArrowLeft" if share > 0.5 else "ArrowRight")
 
-    async def do_type(self, spot: Mapping[str, Any]) -> None:
+    async def do_type(self, spot: Spot) -> None:
         assert self.step.control is not None
         field = self.step.control
-        await self.see.answer(self.mouse.click(spot["x"], spot["y"]))
+        await self.see.answer(self.driver.click(spot.x, spot.y))
         if field.tag in ("input", "textarea"):
             await self.see.ask("focusOn", self.key)
         else:
             await self.press("ControlOrMeta+A")
         await self.see.begin(self.key, self.how)
-        await self.see.answer(self.keyboard.type(text_for(field.type, field.name, self.step.variant)))
+        await self.see.answer(self.driver.type(text_for(field.type, field.name, self.step.variant)))
         if field.tag == "input":
             await self.press("Enter")
 
-    async def do_form(self, spot: Mapping[str, Any]) -> None:
+    async def do_form(self, spot: Spot) -> None:
         assert self.step.control is not None
-        fields = await self.see.ask("fields", self.step.control.form)
-        for field in [f for f in fields if f["kind"] in ("type", "check", "select")][:MOST_FIELDS]:
+        fields = [table(f) for f in listed(await self.see.ask("fields", self.step.control.form), 200)]
+        for field in [f for f in fields if f.get("kind") in ("type", "check", "select")][:MOST_FIELDS]:
             await self.fill(field)
         spot = await aim(self.see, self.step.control.key)
-        await self.move(spot["x"], spot["y"])
+        await self.move(spot.x, spot.y)
         await self.see.begin(self.key, self.how)
-        await self.see.answer(self.mouse.click(spot["x"], spot["y"]))
+        await self.see.answer(self.driver.click(spot.x, spot.y))
 
     async def fill(self, field: Mapping[str, Any]) -> None:
         if field["disabled"] or (field["filled"] and field["kind"] != "type"):
@@ -150,52 +170,53 @@ class _Hand:
         if field["kind"] == "select":
             await self.press("ArrowDown")
         elif field["type"] in ("date", "time", "month", "week", "datetime-local"):
-            await self.see.answer(self.keyboard.type(_DATES[field["type"]]))
+            await self.see.answer(self.driver.type(_DATES[field["type"]]))
         else:
             text = text_for(
                 field["type"], f"{field['label']} {field['placeholder']}", self.step.variant, field
             )
-            await self.see.answer(self.keyboard.insert_text(text))
+            await self.see.answer(self.driver.insert(text))
 
-    async def do_drag(self, spot: Mapping[str, Any]) -> None:
+    async def do_drag(self, spot: Spot) -> None:
         dx, dy = DRAGS[self.step.variant % len(DRAGS)]
-        x, y = spot["x"], spot["y"]
+        drawn = self.step.control is not None and self.step.control.tag == "canvas"
+        x, y = (spot.part_x, spot.part_y) if drawn else (spot.x, spot.y)
         await self.move(x, y)
         await self.see.begin(self.key, self.how)
-        await self.see.answer(self.mouse.down())
+        await self.see.answer(self.driver.down())
         for part in (0.3, 0.7, 1.0):
             await self.move(x + dx * part, y + dy * part)
             await self.rest(MOVE_MS)
-        await self.see.answer(self.mouse.up())
+        await self.see.answer(self.driver.up())
 
-    async def do_carry(self, spot: Mapping[str, Any]) -> None:
-        goal = await self.see.ask("neighbour", self.key)
-        await self.move(spot["x"], spot["y"])
+    async def do_carry(self, spot: Spot) -> None:
+        place = table(await self.see.ask("neighbour", self.key))
+        x, y = number(place.get("x")), number(place.get("y"))
+        await self.move(spot.x, spot.y)
         await self.see.begin(self.key, self.how)
-        await self.see.answer(self.mouse.down())
-        await self.move(goal["x"], goal["y"], 4)
-        await self.move(goal["x"] + 2, goal["y"] + 2, 2)
-        await self.see.answer(self.mouse.up())
+        await self.see.answer(self.driver.down())
+        await self.move(x, y, 4)
+        await self.move(x + 2, y + 2, 2)
+        await self.see.answer(self.driver.up())
 
-    async def do_wheel(self, spot: Mapping[str, Any]) -> None:
-        await self.move(spot["x"], spot["y"])
+    async def do_wheel(self, spot: Spot) -> None:
+        await self.move(spot.x, spot.y)
         await self.see.begin(self.key, self.how)
-        await self.see.answer(self.mouse.wheel(0, -240 if self.step.variant % 2 == 0 else 240))
+        await self.see.answer(self.driver.wheel(0, -240 if self.step.variant % 2 == 0 else 240))
         await self.rest(MOVE_MS)
 
     async def press_keys(self) -> None:
-        await self.see.ask("focusOn", self.key or "")
-        await self.see.begin(self.key, self.how)
-        for key in self.step.keys:
-            await self.see.answer(self.keyboard.down(key))
+        await self.see.begin(self.key, self.how, focus=True)
+        for i, key in enumerate(self.step.keys):
+            if i:
+                await self.rest(REST_MS)
+            await self.see.answer(self.driver.key_down(key))
             await self.rest(HOLD_MS)
-            await self.see.answer(self.keyboard.up(key))
-            await self.rest(REST_MS)
+            await self.see.answer(self.driver.key_up(key))
 
 
 def _far_corner(observer: Observer) -> tuple[float, float]:
-    size = observer.page.viewport_size or {"width": 1280, "height": 960}
-    return size["width"] - 1, size["height"] - 1
+    return observer.driver.width - 1, observer.driver.height - 1
 
 
 _DATES = {

@@ -14,7 +14,7 @@ from opendesign.judging.probe.trial import Outcome, Trial, unique
 from opendesign.types import Artifact, Card, Case, Verdict
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    from opendesign.rendering.driver import Driver
 
 
 @cache
@@ -23,14 +23,14 @@ def _controls() -> str:
 
 
 async def judge(case: Case, artifact: Artifact, card: Card, page: Any, model: object = None) -> Verdict:
-    """Operate the page of a live session (``page.page`` is Playwright's) and score what worked.
+    """Operate the page of a live session (``page.driver`` is its ``Driver``) and score what worked.
 
     Scores: ``points`` (0 to N) and ``rate`` (points/N); none where the page has nothing to operate and the
     case asks for no behaviour. A page that stops answering earns nothing from there on. Raises ``Failed``
     when the stored page cannot be loaded again or the browser is gone.
     """
     count = int(card.settings.get("interactions", 3))
-    trial = await _try_out(case, card, page.page, count)
+    trial = await _try_out(case, card, page.driver, count)
     if not trial.steps and not trial.hung:
         return _nothing(case, artifact, card, count)
     points = sum(outcome.worked for outcome in trial.outcomes)
@@ -64,10 +64,10 @@ class _Run:
         self.hung = ""
 
 
-async def _try_out(case: Case, card: Card, page: Page, count: int) -> _Run:
+async def _try_out(case: Case, card: Card, driver: Driver, count: int) -> _Run:
     settings = card.settings
     observer = Observer(
-        page,
+        driver,
         scripts=[_controls()],
         answer_s=float(settings.get("answer_s", 5.0)),
         caused_ms=int(settings.get("caused_ms", 1200)),
@@ -77,16 +77,18 @@ async def _try_out(case: Case, card: Card, page: Page, count: int) -> _Run:
     try:
         await observer.fresh()
         listing = await observer.ask("controls")
-        observer.motion = listing["motion"]
+        observer.read_motion(listing["motion"])
         for control in listing["controls"]:
             run.found[control["kind"]] = run.found.get(control["kind"], 0) + 1
         run.steps = plan(listing, case, count)
+        observer.keys = [
+            k for step in run.steps if step.control for k in (step.control.key, step.control.form)
+        ]
         for step in run.steps:
             await trial.take(step)
         await trial.outcomes()
     except (Unanswered, PageLeft, OutOfReach) as error:
-        browser = page.context.browser
-        if browser is not None and not browser.is_connected():
+        if not driver.connected:
             raise failed("browser_crash", "The browser ended while the page was operated.") from error
         run.hung = str(error)[:200]
     run.outcomes = trial.known()

@@ -8,12 +8,17 @@ kind or of a row counts less than the first of another, so that the plan is spre
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from opendesign.judging.change import Action
+from opendesign.judging.probe.keys import key_steps
+from opendesign.judging.probe.steps import Control, Step, read_controls
 from opendesign.types import Case
+
+__all__ = ["Control", "Step", "plan", "read_controls"]
 
 BASE: dict[str, float] = {
     "form": 8, "button": 7, "tab": 7, "select": 7, "slider": 7, "check": 6, "details": 6, "type": 6,
@@ -27,13 +32,14 @@ _ACTIONS: dict[str, Action] = {
 START = re.compile(
     r"^\W*(start|play|begin|new game|launch|let'?s go|go)\b|\b(start|play) (the )?(game|now)\b", re.I
 )
-_PRESS_TO_START = re.compile(
-    r"(press|hit|use)\s+(the\s+)?(space|enter|any key).{0,30}(start|begin|play|launch|serve)", re.I
+#: Starting anew or taking back shows nothing before something was done.
+_ANEW = re.compile(
+    r"\b(new (game|round|match|board)|play again|rematch|re ?start|reset|clear|undo|redo|take back)\b", re.I
 )
-_CLICK_TO_START = re.compile(r"(click|tap).{0,30}(start|begin|play)", re.I)
 _WEAK_NAME = re.compile(
-    r"\b(reset|clear|undo|redo|close|cancel|delete|remove|prev|previous|back|decrease|minus|log ?out|stop|"
-    r"pause|download|export|print|share|full ?screen|mute|sound|sign in with)\b|^[-−‹«<←×✕x]$",
+    r"\b(close|cancel|delete|remove|prev|previous|back|decrease|minus|log ?out|stop|"
+    r"pause|download|export|print|share|full ?screen|mute|sound|sign in with)\b|^[-−‹«<←×✕x]$"
+    r"|^([.,=%±÷*/⌫]|0+|\+/[-−]|AC?|CE|DEL)$",  # of a calculator: nothing to see before a number is there
     re.I,
 )
 _HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...], float], ...] = (
@@ -56,74 +62,12 @@ _STOP = frozenset(
         "clicking clicked press pressing pressed button shows show should must can into each every all one",
     )
 )
-_ARROWS = (("ArrowLeft", "ArrowUp"), ("ArrowRight", "ArrowDown"), ("ArrowUp", "ArrowRight"))
-_LETTERS = (("a", "w"), ("d", "s"), ("w", "d"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Control:
-    """One control as ``controls.js`` lists it; boxes in CSS pixels of the document."""
-
-    key: str
-    kind: str
-    tag: str
-    type: str
-    name: str
-    x: float
-    y: float
-    width: float
-    height: float
-    disabled: bool
-    active: bool
-    link: str
-    heard: bool
-    dragged: bool
-    wheel: bool
-    pointed: bool
-    clicked: bool
-    double: bool
-    nav: bool
-    group: str
-    form: str
-    near: bool
-    required: bool
-    submit: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One planned interaction.
-
-    ``variant`` tells repeats on one control apart; ``opens`` marks what starts a game.
-    """
-
-    action: Action
-    kind: str
-    score: float
-    control: Control | None = None
-    keys: tuple[str, ...] = ()
-    variant: int = 0
-    opens: bool = False
-
-    @property
-    def label(self) -> str:
-        """What is done, for a person."""
-        if self.keys:
-            return "press " + ", ".join("Space" if key == " " else key for key in self.keys)
-        assert self.control is not None
-        again = f" ({self.variant + 1})" if self.variant else ""
-        return f"{self.kind} {self.control.tag} '{self.control.name or self.control.key}'{again}"
-
-
-def read_controls(listing: Mapping[str, Any]) -> list[Control]:
-    """Controls out of what ``controls.js`` lists."""
-    return [Control(**value) for value in listing["controls"]]
 
 
 def plan(listing: Mapping[str, Any], case: Case, count: int) -> list[Step]:
     """At most ``count`` steps in the order in which to take them; empty where nothing can be operated."""
     controls = read_controls(listing)
-    options = _of_controls(controls, case) + _of_keys(listing, controls, case)
+    options = _of_controls(controls, case) + key_steps(listing, controls, case)
     wanted = _wanted(case)
     options = [replace(option, score=_score(option, case, wanted)) for option in options]
     options = _not_the_first(_without_idle_links(options, case))
@@ -137,13 +81,15 @@ def plan(listing: Mapping[str, Any], case: Case, count: int) -> list[Step]:
         for step in sorted((s for s in chosen if s.variant == 0), key=lambda s: -s.score):
             if len(chosen) < count and chosen:
                 chosen.append(_again(step, variant))
-    return sorted(chosen, key=lambda step: (not step.opens, step.variant, -step.score))
+    return sorted(chosen, key=lambda step: (not step.opens, step.variant, _is_anew(step), -step.score))
 
 
 def _of_controls(controls: Sequence[Control], case: Case) -> list[Step]:
     usable = [c for c in controls if not c.disabled and c.link != "outside"]
     forms = {c.form for c in usable if c.form and (c.kind == "type" or c.type == "radio")}
     buttons = {c.form for c in usable if c.form in forms and c.submit}
+    rows = Counter(c.group for c in usable if c.kind in ("button", "click"))
+    board = any(many >= 9 for many in rows.values())  # is played as it lies there
     options = []
     for control in usable:
         base = BASE[control.kind]
@@ -151,7 +97,7 @@ def _of_controls(controls: Sequence[Control], case: Case) -> list[Step]:
             options.append(Step(action="form", kind="form", score=BASE["form"], control=control))
         elif control.kind == "link":
             script = control.link in ("nowhere", "missing") and control.clicked
-            base = 6 if script else base if control.link == "section" else 3
+            base = 6 if script else base if control.link in ("section", "view") else 3
             action: Action = "jump" if control.link == "section" else "link"
             options.append(
                 Step(action="click" if script else action, kind="link", score=base, control=control)
@@ -169,6 +115,7 @@ def _of_controls(controls: Sequence[Control], case: Case) -> list[Step]:
                 control.kind in ("button", "click")
                 and case.category == "game"
                 and bool(START.search(control.name))
+                and not (board and _ANEW.search(control.name))
             )
             options.append(
                 Step(
@@ -201,56 +148,6 @@ def _of_canvas(control: Control, case: Case) -> list[Step]:
     return options
 
 
-def _of_keys(listing: Mapping[str, Any], controls: Sequence[Control], case: Case) -> list[Step]:
-    heard, said = (
-        listing["keys"],
-        f"{listing['text']} {case.prompt} {' '.join(r.text for r in case.requirements)}",
-    )
-    game = case.category == "game"
-    target = next((c for c in controls if c.key == heard["target"]), None) if heard["target"] else None
-    page_says = listing["text"]
-    arrows = heard["arrows"] or bool(re.search(r"\barrow(s| keys?)\b|←|⬅", said, re.I))
-    wasd = heard["wasd"] or bool(re.search(r"\bwasd\b", said, re.I))
-    space = heard["space"] or bool(re.search(r"\bspace ?(bar|key)?\b", page_says if not game else said, re.I))
-    press = _PRESS_TO_START.search(page_says)
-    if not game:
-        arrows = heard["listens"] and heard["arrows"] and bool(re.search(r"\barrow|←|keyboard", said, re.I))
-        wasd = space = False
-    elif not (arrows or wasd or space) and any(c.kind == "canvas" for c in controls):
-        arrows = space = True
-    options = []
-    if heard["listens"] and re.search(r"press (any|a) ?key|any key", page_says, re.IGNORECASE):
-        options.append(Step(action="keys", kind="keys", score=6, keys=("a", "b")))
-    sets = [(_ARROWS, 9.0 if game else 4.0, arrows), (_LETTERS, 5.0 if arrows else 9.0, wasd and game)]
-    for sequences, score, there in sets:
-        if there:
-            options += [
-                Step(action="keys", kind="keys", score=score - i * 0.5, keys=keys, control=target)
-                for i, keys in enumerate(sequences)
-            ]
-    enter = press is not None and "enter" in press.group(0).lower()
-    if space or (press and not enter):
-        options.append(
-            Step(
-                action="keys",
-                kind="keys",
-                score=13 if press and not enter else 7,
-                keys=(" ",),
-                control=target,
-                opens=bool(press and not enter),
-            )
-        )
-    if enter:
-        options.append(
-            Step(action="keys", kind="keys", score=13, keys=("Enter",), control=target, opens=True)
-        )
-    if game and _CLICK_TO_START.search(page_says):
-        canvas = next((c for c in controls if c.kind == "canvas"), None)
-        if canvas:
-            options.append(Step(action="click", kind="canvas", score=12, control=canvas, opens=True))
-    return options
-
-
 def _wanted(case: Case) -> tuple[frozenset[str], frozenset[str]]:
     """Words of the behaviour requirements, and words of the prompt."""
     required = " ".join(r.text for r in case.requirements if r.kind == "behaviour")
@@ -279,8 +176,11 @@ def _score(step: Step, case: Case, wanted: tuple[frozenset[str], frozenset[str]]
     name = _words(control.name)
     score += min(4, 2 * len(name & wanted[0])) + min(1, len(name & wanted[1]))
     score += min(1.0, control.width * control.height / 20_000)
-    if step.action not in ("form", "check", "drag", "wheel", "hover") and _WEAK_NAME.search(control.name):
+    weak = _WEAK_NAME.search(control.name) or _is_anew(step)
+    if weak and step.action not in ("form", "check", "drag", "wheel", "hover"):
         score -= 4
+    if not control.name and step.action == "click":
+        score -= 1
     if control.active and not step.opens:
         score -= 6
     if control.nav and step.kind == "link":
@@ -288,6 +188,11 @@ def _score(step: Step, case: Case, wanted: tuple[frozenset[str], frozenset[str]]
     if control.y > 960:
         score -= 1
     return score
+
+
+def _is_anew(step: Step) -> bool:
+    """Whether it starts anew or takes back, which shows nothing before something was done."""
+    return not step.opens and step.control is not None and bool(_ANEW.search(step.control.name))
 
 
 def _without_idle_links(options: Sequence[Step], case: Case) -> list[Step]:
@@ -318,6 +223,7 @@ def _worth(step: Step, chosen: Sequence[Step]) -> float:
     """Score of a step beside those chosen: the second of a row, of a kind, of a control counts less."""
     worth = step.score
     for other in chosen:
+        worth -= 8 if step.opens and other.opens else 0  # what runs already is not started again
         if step.kind == other.kind:
             worth -= 1 if step.keys else 1.5
         if step.control and other.control and not step.keys and not other.keys:

@@ -11,10 +11,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opendesign.judging.change import Change, Manner, Observer, PageLeft, Unanswered, beyond, earned, strength
+from opendesign.judging.change import (
+    Change,
+    Manner,
+    Observer,
+    PageLeft,
+    Unanswered,
+    alike,
+    beyond,
+    earned,
+    strength,
+)
 from opendesign.judging.probe.actions import OutOfReach, perform
 from opendesign.judging.probe.plan import Step
 
+OWN_VALUE = ("check", "select", "slide", "type")  # gives a field a value
 TIMED = ("keys", "drag", "wheel")
 _INERT = "nothing changed but what an inert element shows"
 
@@ -45,6 +56,15 @@ class _Taken:
     outcome: Outcome | None = None
 
     @property
+    def worked(self) -> bool:
+        return self.outcome is not None and self.outcome.worked
+
+    @property
+    def points(self) -> bool:
+        """Whether it is meant for one control: a drawing is touched anywhere, and keys have no place."""
+        return self.step.kind != "canvas" and self.step.action not in ("keys", "select", "jump")
+
+    @property
     def moving(self) -> bool:
         return self.timed or self.extended
 
@@ -73,8 +93,20 @@ class Trial:
 
     async def outcomes(self) -> list[Outcome]:
         """What came of each step that was taken, in order."""
+        if any(taken.worked for taken in self._all):
+            await self._see.watch()
         for load in self._loads:
             await self._decide(load)
+        if any(taken.worked and taken.points for taken in self._all):
+            await self._see.touch()
+        if any(taken.worked and self._drifts(taken, pointing=True) for taken in self._all):
+            await self._see.fresh()  # where no step has opened what a touch closes
+            await self._see.touch()
+        for taken in self._all:
+            if taken.worked and self._drifts(taken):
+                taken.outcome = Outcome(taken.step, False, "the page changes so by itself")
+            elif taken.worked and self._drifts(taken, pointing=True):
+                taken.outcome = Outcome(taken.step, False, "the page changes so wherever it is touched")
         for taken in self._all:
             if self._repeatable is False and taken.moving and taken.outcome and taken.outcome.controlled:
                 taken.outcome = Outcome(
@@ -85,6 +117,11 @@ class Trial:
     def known(self) -> list[Outcome]:
         """The outcomes so far; a step that was not decided earns nothing."""
         return [t.outcome or Outcome(t.step, False, "could not be decided") for t in self._all]
+
+    def _drifts(self, taken: _Taken, *, pointing: bool = False) -> bool:
+        """Whether nothing is left of a step without what the page does by itself, or at any touch."""
+        changes = taken.outcome.changes if taken.outcome else ()
+        return all(self._see.drifts(change, pointing=pointing and taken.points) for change in changes)
 
     async def _take(self, taken: _Taken) -> None:
         step = taken.step
@@ -103,18 +140,18 @@ class Trial:
                 taken.outcome = Outcome(step, False, f"the control is {second}")
                 return
         self._loads[-1].append(taken)
+        taken.live = tuple(live)
         if not taken.timed:
+            live = _without_undoing(live, step, self._loads[-1][:-1])
             strong = earned(live, step.action, controlled=False)
             if strong:
                 taken.outcome = Outcome(step, True, "changed the page", tuple(strong))
                 return
             if self._see.moves_fast and step.action not in ("jump", "link"):
                 taken.extended, taken.own_ms = True, self._see.window_ms
-                live = [*live, *await self._see.finish(own_ms=taken.own_ms)]
+                taken.live = (*taken.live, *await self._see.finish(own_ms=taken.own_ms))
             elif all(strength(change, step.action) == "none" for change in live):
                 taken.outcome = Outcome(step, False, _INERT)
-                return
-        taken.live = tuple(live)
 
     async def _decide(self, load: Sequence[_Taken]) -> None:
         """Run the muted controls of the steps of one load that need one."""
@@ -127,9 +164,8 @@ class Trial:
                 control = await self._do(taken, muted=True)
             except (OutOfReach, PageLeft):
                 control = []
-            found = earned(
-                beyond(taken.live, control, moving=taken.moving), taken.step.action, controlled=True
-            )
+            live = _without_undoing(taken.live, taken.step, load[:index])
+            found = earned(beyond(live, control, moving=taken.moving), taken.step.action, controlled=True)
             if found:
                 why = "changed the page beyond the muted control"
                 taken.outcome = Outcome(taken.step, True, why, tuple(found), True)
@@ -142,7 +178,7 @@ class Trial:
     async def _prove(self, load: Sequence[_Taken]) -> None:
         """Take one step of a moving page again: what differs without a cause proves nothing."""
         for index, taken in enumerate(load):
-            worked = taken.outcome is not None and taken.outcome.worked and taken.outcome.controlled
+            worked = taken.outcome is not None and taken.worked and taken.outcome.controlled
             if worked and taken.moving and self._repeatable is None:
                 await self._bring_to(load, index + 1, None)
 
@@ -152,11 +188,10 @@ class Trial:
             await self._see.fresh()
             at = 0
         for taken in load[at:index]:
-            outcome = taken.outcome
-            prove = self._repeatable is None and taken.moving and outcome is not None and outcome.worked
+            prove = self._repeatable is None and taken.moving and taken.worked
             seen = await self._do(taken, again=not prove)
             if prove:
-                self._repeatable = _values(seen) == _values(taken.live)
+                self._repeatable = alike(seen, taken.live)
         return index
 
     async def _do(self, taken: _Taken, *, muted: bool = False, again: bool = False) -> list[Change]:
@@ -179,8 +214,19 @@ class Trial:
         taken.own_ms = self._see.window_ms if taken.timed else 0
 
 
-def _values(changes: Sequence[Change]) -> set[tuple[str, str, str]]:
-    return {(change.kind, change.key, change.after) for change in changes}
+def _without_undoing(all_of_it: Sequence[Change], step: Step, before: Sequence[_Taken]) -> list[Change]:
+    """What a step changed besides taking back what earlier steps did.
+
+    A page that only draws itself anew shows a field's first value again, and a click anywhere may close what
+    was open: that is none of a dead link's doing.
+    """
+    given = {t.step.control.key for t in before if t.step.control and t.step.action in OWN_VALUE}
+    live = [c for c in all_of_it if not (c.kind == "state" and c.key in given)]
+    earlier = {(change.kind, change.key) for taken in before for change in taken.live}
+    closed = {c.key for c in live if c.kind == "vanished" and ("appeared", c.key) in earlier}
+    if step.kind != "link" or not closed:
+        return live
+    return [c for c in live if c.key not in closed and (c.kind, c.key) not in earlier]
 
 
 def unique(changes: Sequence[Change], most: int) -> list[Change]:
