@@ -17,7 +17,7 @@ _json = click.option(
 
 @click.group()
 def judges() -> None:
-    """List, show and copy the judge cards."""
+    """List, show, copy, check and import the judge cards."""
 
 
 @judges.command("list")
@@ -84,6 +84,103 @@ def copy(name: str, dest: Path | None, as_json: bool) -> None:
     click.echo(f"The judge '{name}' was copied to {card.path}: edit it there.")
     if content.listing("judges").get(card.name, Path()).absolute() != card.path.absolute():
         click.echo("It is found by name only in ./judges or in $OPENDESIGN_HOME/judges.", err=True)
+
+
+@judges.command()
+@click.argument("name")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="Good pages.")
+@click.option("--seed", default=0, show_default=True, help="Draws the pages and what is done to them.")
+@click.option(
+    "--pages",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A folder of good HTML pages, for half of them; the rest is the builtin template.",
+)
+@click.option("--kinds", help="With commas, or all; default: those the judge is meant to see, and harmless.")
+@click.option(
+    "--judge-model", "judge_models", multiple=True, metavar="JUDGE=MODEL", help="Which model judges."
+)
+@click.option("--budget", type=float, metavar="USD", help="Spend at most so much, resumes included.")
+@click.option("--concurrency", default=16, show_default=True, type=click.IntRange(min=1), help="At once.")
+@click.option("--browser", help="Path of the browser to use.")
+@click.option(
+    "--run", "folder", type=click.Path(path_type=Path), help="Where it is kept; default: under runs/."
+)
+@click.option(
+    "--markdown",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the table to this file too, as Markdown.",
+)
+@_json
+def check(
+    name: str,
+    limit: int,
+    seed: int,
+    pages: Path | None,
+    kinds: str | None,
+    judge_models: tuple[str, ...],
+    budget: float | None,
+    concurrency: int,
+    browser: str | None,
+    folder: Path | None,
+    markdown: Path | None,
+    as_json: bool,
+) -> int:
+    """What a judge can tell apart: good pages against copies that are damaged in one known way each.
+
+    Exit code 1 where it misses what it is meant to see, lowers the score of harmless edits, or leaves a page
+    unscored. The same command again resumes.
+    """
+    from opendesign.cli import check_table
+    from opendesign.cli.output import Progressing, parse_names, parse_pairs, print_json
+    from opendesign.errors import UsageError
+    from opendesign.running.check import carry_out_check, plan_check
+    from opendesign.running.execute import run_sync
+
+    if markdown is not None and not markdown.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {markdown.parent} for --markdown: make it first.")
+    plan = plan_check(
+        name,
+        limit=limit,
+        seed=seed,
+        pages=pages,
+        kinds=parse_names(kinds),
+        judge_models=parse_pairs(judge_models, "--judge-model"),
+        budget=budget,
+        folder=folder,
+    )
+    progress = Progressing()
+    try:
+        found = run_sync(lambda: carry_out_check(plan, progress, concurrency=concurrency, browser=browser))
+    finally:
+        progress.close()
+    if markdown is not None:
+        check_table.write_markdown(found, markdown)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        check_table.print_check(found)
+    return 0 if found.sound and not found.unscored else 1
+
+
+@judges.command("import")
+@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("dest", required=False, default=Path("judges"), type=click.Path(path_type=Path))
+@_json
+def import_(path: Path, dest: Path, as_json: bool) -> None:
+    """Make cards with the released prompts, from your own checkout of the released benchmark at PATH.
+
+    They are static-released and interactive-released, in DEST (default: ./judges). Nothing of the checkout is
+    executed.
+    """
+    from opendesign.cli.output import print_json
+    from opendesign.judging.importing import import_judges
+
+    made = import_judges(path, dest)
+    if as_json:
+        print_json({"judges": [_document(card) for card in made]})
+        return
+    for card in made:
+        click.echo(f"The judge '{card.name}' was written to {card.path}.")
 
 
 def _document(card: Card) -> dict[str, Any]:
