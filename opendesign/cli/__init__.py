@@ -69,9 +69,12 @@ def cli() -> None:
 def main() -> None:
     """Entry point: every error of ours becomes one sentence on stderr."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started us
             setattr(sys, name, io.StringIO())
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # ends as tidily
+        elif isinstance(stream, io.TextIOWrapper):  # a stranger's text may hold what no encoding has
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
@@ -93,6 +96,13 @@ def main() -> None:
         _leave(2)
     gc.freeze()  # looking for garbage at the end would cost a second of CPU and free nothing that matters
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _interrupt(*_: object) -> None:
+    """End as tidily as by Ctrl-C, which what a script starts with ``&`` is made to ignore."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
 
 
 def _leave(code: int) -> NoReturn:
