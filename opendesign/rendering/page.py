@@ -169,8 +169,8 @@ class OpenPage:
 
         try:
             # Not wait_for, which before Python 3.12 may swallow the cancelling of whoever asks.
-            if True:
-                await asyncio.wait_for(self.cdp.send("Runtime.evaluate", {"expression": "1"}), patience_s)
+            async with asyncio.timeout(patience_s):
+                await self.cdp.send("Runtime.evaluate", {"expression": "1"})
         except TimeoutError:
             return False
         except Error:
