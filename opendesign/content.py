@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from opendesign.errors import UnknownName
+from opendesign.errors import UnknownName, UsageError
 
 Kind = Literal["benchmarks", "judges"]
 _MARKS: dict[Kind, str] = {"benchmarks": "benchmark.toml", "judges": "judge.toml"}
@@ -50,3 +50,13 @@ def find(kind: Kind, name: str) -> Path:
         if len(name) < 200 and name == Path(name).name and (place / name / _MARKS[kind]).is_file():
             return place / name
     raise UnknownName(_ONE[kind], name, listing(kind))
+
+
+def leaderboard() -> Path:
+    """The folder with the site's templates, style and charts. Raises ``UsageError`` where there is none."""
+    home = os.environ.get("OPENDESIGN_HOME")
+    roots = [Path.cwd(), *([Path(home).expanduser()] if home else []), shipped()]
+    for root in roots:
+        if (root / "leaderboard" / "site.toml").is_file():
+            return root / "leaderboard"
+    raise UsageError("There is no folder 'leaderboard' with a site.toml: install opendesign again.")

@@ -1,4 +1,4 @@
-"""``opendesign runs list / show / compare``."""
+"""``opendesign runs list / show / compare / publish``."""
 
 from __future__ import annotations
 
@@ -147,3 +147,39 @@ def compare(first: str, second: str, as_json: bool) -> None:
         print_table(["category", f">{headline}", ">won", ">lost", ">tied"], rows)
     for mark in comparison.marks:
         click.echo(f"Note: {mark}")
+
+
+@runs.command(context_settings={"show_default": True})
+@click.argument("run")
+@click.option("--results", default="results", type=click.Path(file_okay=False), help="Where it is put.")
+@click.option(
+    "--pictures", type=click.Choice(["lite", "all"]), default="lite", help="all: full pictures, archived."
+)
+@click.option(
+    "--archive", type=click.Path(dir_okay=False), help="The archive; default: dist/<run>-pictures.zip."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def publish(run: str, results: str, pictures: str, archive: str | None, as_json: bool) -> None:
+    """Copy the small part of a RUN into results/: what the leaderboard shows and git keeps."""
+    from pathlib import Path
+
+    from opendesign.running.plan import RUNS
+    from opendesign.running.publish import publish as write
+    from opendesign.running.store import find_run
+
+    folder = find_run(run, RUNS)
+    if archive is not None and pictures != "all":
+        raise click.UsageError("--archive goes with --pictures all.")
+    target = Path(archive or f"dist/{folder.resolve().name}-pictures.zip") if pictures == "all" else None
+    published = write(folder, Path(results), archive=target)
+    if as_json:
+        print_json(published.to_dict())
+        return
+    size = published.bytes / 1_000_000
+    click.echo(
+        f"{published.folder}: {published.records} records, {published.pictures} pictures, {size:.1f} MB."
+    )
+    if published.missing:
+        click.echo(f"Cases of the split without a picture, which the site marks: {published.missing}.")
+    if published.archive:
+        click.echo(f"{published.archive}: {published.archived} full pictures, for a release page.")

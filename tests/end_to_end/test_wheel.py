@@ -100,3 +100,11 @@ def test_opendesign_home_is_searched(installed: Path, tmp_path: Path) -> None:
     )
     assert "mine" in {judge["name"] for judge in json.loads(done.stdout)["judges"]}
     assert os.environ.get("OPENDESIGN_HOME") is None
+
+
+def test_the_leaderboard_is_built_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    built = command(installed, tmp_path, "leaderboard", "build", "--json")
+    assert built.returncode == 0, built.stderr
+    assert json.loads(built.stdout)["pages"] == 5
+    text = (tmp_path / "dist" / "leaderboard" / "index.html").read_text(encoding="utf-8")
+    assert "Reported, not re-run" in text, "the paper's table travels with the package"

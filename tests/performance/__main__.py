@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.performance import chain, memory, rendering, second_run, starting
+from tests.performance import chain, judging, memory, rendering, second_run, site, starting, studies
 from tests.performance.bench import QUICK, Bench, Row, Samples, Sizes, Variant, interleaved, say
 from tests.performance.meter import BenchError
 from tests.performance.table import text
@@ -30,9 +30,12 @@ class _Part(Protocol):
 PARTS: dict[str, Any] = {
     "rendering": rendering,
     "chain": chain,
+    "judging": judging,
     "starting": starting,
     "second-run": second_run,
     "memory": memory,
+    "site": site,
+    "studies": studies,
 }
 
 
