@@ -248,11 +248,10 @@ def _steps(evidence: Mapping[str, Any]) -> Iterator[Step]:
     steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
     measures = any(step.get("measured") is not None for step in steps)
     for step in steps[:_STEPS]:
-        why = next((str(step[k]) for k in ("word_why", "measured_why", "why") if step.get(k)), "")
         yield Step(
             did=_cut(str(step.get("did", ""))),
             worked=_worked(step, measures),
-            why=_cut(why),
+            why=_cut(_why(step)),
             before=_picture(files.get(str(step.get("before")))),
             after=_picture(files.get(str(step.get("after")))),
         )
@@ -264,6 +263,13 @@ def _worked(step: Mapping[str, Any], measures: bool) -> bool | None:
     if False in asked:
         return False
     return True if asked and all(one is True for one in asked) else None
+
+
+def _why(step: Mapping[str, Any]) -> str:
+    """The reason of whoever decided: where the agent says yes and the measurement no, of the measurement."""
+    overruled = step.get("word") is True and step.get("measured") is False
+    witnesses = ("measured_why", "word_why") if overruled else ("word_why", "measured_why")
+    return next((str(step[k]) for k in (*witnesses, "why") if step.get(k)), "")
 
 
 def _picture(name: Any) -> str | None:

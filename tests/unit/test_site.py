@@ -15,7 +15,7 @@ from opendesign.errors import StoreError, UsageError
 from opendesign.site import build_site
 from opendesign.site.pairs import pairs_of
 from opendesign.site.ranking import ALL, groups_of, holm
-from opendesign.site.reading import read_entry
+from opendesign.site.reading import _steps, read_entry
 from opendesign.site.serve import server_of
 from opendesign.site.writing import Kept
 from opendesign.types import CATEGORIES
@@ -271,3 +271,13 @@ def test_the_command_prints_one_document_and_serves_nothing_that_is_not_built(
 def test_a_port_in_use_is_one_sentence(site: Path) -> None:
     with server_of(site) as server, pytest.raises(UsageError, match="name another with --port"):
         server_of(site, server.server_address[1])
+
+
+@pytest.mark.parametrize(
+    ("word", "measured", "said"),
+    [(True, False, "Nothing moved."), (True, True, "It opened."), (False, True, "It opened.")],
+)
+def test_a_step_is_told_by_whoever_decided(word: bool, measured: bool, said: str) -> None:
+    told = {"did": "click", "word_why": "It opened.", "measured_why": "Nothing moved."}
+    (step,) = _steps({"steps": [{**told, "word": word, "measured": measured}]})
+    assert (step.worked, step.why) == (word and measured, said)
