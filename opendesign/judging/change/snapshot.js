@@ -5,7 +5,7 @@
   if (!probe || probe.snapshot) return;
   const dom = probe.dom, { shadow, inner, holds } = dom;
   const REST = 1200; // ms of our time: what ticks outside of the page's time (a worker) is waited for so long
-  const MOST = 4000, LISTED = 300, CANVAS_PIXELS = 4e5;
+  const MOST = 4000, LISTED = 300, CANVAS_PIXELS = 1e5;
   const SHAPE = ['d', 'points', 'x', 'y', 'cx', 'cy', 'r', 'rx', 'ry', 'width', 'height', 'x1', 'x2', 'y1', 'y2', 'transform', 'viewBox'];
   const hash = (text) => {
     let h = 2166136261;
@@ -25,20 +25,21 @@
       const k = Math.min(1, Math.sqrt(CANVAS_PIXELS / (canvas.width * canvas.height)));
       const copy = new OffscreenCanvas(Math.ceil(canvas.width * k), Math.ceil(canvas.height * k)), { width, height } = copy;
       const pen = copy.getContext('2d', { willReadFrequently: true });
+      pen.imageSmoothingQuality = 'medium'; // means of what is left out, so that thin lines are in it
       pen.drawImage(canvas, 0, 0, width, height);
       const data = new Uint32Array(pen.getImageData(0, 0, width, height).data.buffer);
-      const sums = new Float64Array(ACROSS * DOWN), counts = new Uint32Array(ACROSS * DOWN);
+      const sums = new Uint32Array(ACROSS * DOWN), counts = new Uint32Array(ACROSS * DOWN);
       for (let y = 0, i = 0; y < height; y++) {
         const row = Math.floor(y * DOWN / height) * ACROSS;
         for (let x = 0; x < width; x++, i++) {
           const c = data[i], cell = row + ((x * ACROSS / width) | 0);
           // Of the four parts the weights differ, so that no usual pair of colours has the same tone.
-          sums[cell] += (c & 255) * 0.35 + (c >>> 8 & 255) * 0.3 + (c >>> 16 & 255) * 0.2 + (c >>> 24) * 0.15;
+          sums[cell] += (c & 255) * 7 + (c >>> 8 & 255) * 6 + (c >>> 16 & 255) * 4 + (c >>> 24) * 3;
           counts[cell]++;
         }
       }
       let tones = '';
-      for (let i = 0; i < sums.length; i++) tones += String.fromCharCode(256 + (counts[i] ? Math.round(sums[i] / counts[i]) : 0));
+      for (let i = 0; i < sums.length; i++) tones += String.fromCharCode(256 + (counts[i] ? Math.round(sums[i] / counts[i] / 20) : 0));
       return tones;
     } catch { return 'unreadable'; }
   };
