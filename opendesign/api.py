@@ -50,6 +50,7 @@ def plan(
     from opendesign.answering.budget import Budget
     from opendesign.answering.models import resolve
     from opendesign.cases.benchmark import load_benchmark, load_card, load_protocol, select
+    from opendesign.cases.categories import category_of
 
     money = Budget(budget) if budget is not None else None
     file = Path(models_file) if models_file is not None else None
@@ -61,6 +62,7 @@ def plan(
     asked = load_benchmark(benchmark)
     rules = load_protocol(benchmark, protocol or load_card(benchmark).protocol)
     seats, notes = seats_for(rules, judges, judge_models, budget=money, models_file=file, need_keys=need_keys)
+    category = category_of(category) if category is not None else None
     made = plan_run(
         chosen,
         asked,
@@ -127,7 +129,8 @@ def carry_out(
     listener = report or Tally()
     for sentence in plan.notes:
         listener.note(sentence)
-    return summarize(run_sync(lambda: execute(plan, listener, concurrency=concurrency, browser=browser)))
+    store = run_sync(lambda: execute(plan, listener, concurrency=concurrency, browser=browser))
+    return summarize(store, judges={seat.card.name: seat.config for seat in plan.seats})
 
 
 def score(
@@ -185,7 +188,7 @@ def judge(
     for sentence in notes:
         listener.note(sentence)
     store = run_sync(lambda: rejudge(folder, seats, listener, concurrency=concurrency, browser=browser))
-    return summarize(store, judges=[seat.card.name for seat in seats])
+    return summarize(store, judges={seat.card.name: seat.config for seat in seats})
 
 
 def plan_tournament(

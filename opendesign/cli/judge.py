@@ -72,6 +72,7 @@ def judge(
                 )
             ),
             as_json=as_json,
+            judges=names,
         )
     if len(names) != 1 or set(models) - set(names):
         raise click.UsageError("Several RUNs are compared by one judge, with its model: --judges pairwise.")

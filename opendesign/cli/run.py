@@ -66,6 +66,8 @@ def run(
     if estimate:
         from opendesign.running.estimate import estimate_plan
 
+        for sentence in plan.notes:
+            click.echo(f"Note: {sentence}", err=True)
         expected = estimate_plan(plan)
         if as_json:
             print_json(expected.to_dict())

@@ -81,7 +81,8 @@ def trait(card: Card, name: str, default: Any = None) -> Any:
     """What the module of the card's engine says of it under ``name``, where it says anything.
 
     ``EXPECTED(card, case) -> dict``: calls, prompt_tokens, completion_tokens and pictures to expect for one
-    case. ``COMPARES_RUNS``: it judges pages of two runs.
+    case. ``COMPARES_RUNS``: it judges pages of two runs. ``CHECK(card)`` raises ``UsageError`` for a card
+    that the engine cannot use, before anything is asked.
     """
     return getattr(importlib.import_module(_point(card).module), name, default)
 

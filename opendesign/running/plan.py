@@ -189,6 +189,8 @@ def _seat(card: Card, model: Model | None) -> Seat:
         from opendesign.rendering.session import errors_of
 
         errors_of(card.settings["driver"])
+    if sound := trait(card, "CHECK"):
+        sound(card)
     if model is not None:
         from opendesign.judging.asking.abilities import check
 

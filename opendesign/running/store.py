@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import opendesign
 from opendesign.canonical import plain, to_json
-from opendesign.errors import StoreError, UnknownName
+from opendesign.errors import StoreError, UnknownName, UsageError
 from opendesign.running.blobs import Blobs, cannot_write
 from opendesign.running.journal import SCHEMA, Journal
 from opendesign.running.soundness import manifest_problem, record_problem
@@ -251,7 +251,7 @@ def runs(root: Path) -> dict[str, Path]:
 def find_run(name: str, root: Path) -> Path:
     """The folder of a run: by path, by name under ``root``, or by a beginning or the last part of one name.
 
-    Raises ``UnknownName`` with the nearest.
+    Raises ``UnknownName`` with the nearest, ``UsageError`` where several fit.
     """
     with contextlib.suppress(OSError):  # no file system takes a name of any length
         if (Path(name) / "run.json").is_file():
@@ -260,6 +260,10 @@ def find_run(name: str, root: Path) -> Path:
     if name in known:
         return known[name]
     fitting = [run for run in known if run.startswith(name) or run.endswith(f"-{name}")]
-    if len(fitting) != 1:
-        raise UnknownName("run", name, fitting or known)
+    if len(fitting) > 1:
+        raise UsageError(
+            f"There are {len(fitting)} runs named like '{name}': {', '.join(sorted(fitting)[:5])}."
+        )
+    if not fitting:
+        raise UnknownName("run", name, known)
     return known[fitting[0]]

@@ -93,12 +93,14 @@ class _Case:
 
 
 def summarize(
-    run: Path | Store, *, aggregation: Aggregation | None = None, judges: Iterable[str] = ()
+    run: Path | Store, *, aggregation: Aggregation | None = None, judges: Mapping[str, str] | None = None
 ) -> Summary:
     """The summary of a stored run. Raises ``StoreError`` where it cannot be read.
 
-    ``judges`` were asked to judge it and are listed even where they have given no verdict.
+    ``judges``, name → config, have just been asked to judge it: they are listed even where they have given no
+    verdict, and what the same judge said under other settings is left out.
     """
+    asked = judges or {}
     store = run if isinstance(run, Store) else Store(run)
     manifest = store.manifest()
     cases = [_Case(case["id"], case["category"], case["difficulty"]) for case in manifest["cases"]]
@@ -106,8 +108,8 @@ def summarize(
     rule: Aggregation = aggregation or manifest["protocol"].get("aggregation", "ours")
     answers = _current(store.records("answers.jsonl"))
     artifacts = _current(store.records("artifacts.jsonl"))
-    names = sorted({*store.judges(), *manifest["judges"], *judges}, key=_place(list(manifest["judges"])))
-    verdicts = {judge: _current(store.records(f"verdicts-{judge}.jsonl")) for judge in names}
+    names = sorted({*store.judges(), *manifest["judges"], *asked}, key=_place(list(manifest["judges"])))
+    verdicts = {name: _current(store.records(f"verdicts-{name}.jsonl"), asked.get(name)) for name in names}
     measures = {judge: _measures(manifest, judge, records) for judge, records in verdicts.items()}
     scored = {judge: _scored(records, keys) for judge, records in verdicts.items()}
     coverage = {judge: len(found) / len(keys) if keys else 0.0 for judge, found in scored.items()}
@@ -162,12 +164,13 @@ _SELECTION = ("split", "category", "limit")
 _Records = Mapping[tuple[str, int], Mapping[str, Any]]
 
 
-def _current(records: _Records) -> _Records:
-    """Records of the settings last used: what an edited card or protocol left behind is never averaged in."""
+def _current(records: _Records, config: str | None = None) -> _Records:
+    """Records of these settings, or those last used: what an edited card left behind is never averaged in."""
     if not records:
         return {}
-    latest = max(records.values(), key=lambda record: record["varies"].get("at", 0.0))["config"]
-    return {key: record for key, record in records.items() if record["config"] == latest}
+    if config is None:
+        config = max(records.values(), key=lambda record: record["varies"].get("at", 0.0))["config"]
+    return {key: record for key, record in records.items() if record["config"] == config}
 
 
 def _place(order: list[str]) -> Callable[[str], tuple[int, str]]:

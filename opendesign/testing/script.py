@@ -173,7 +173,7 @@ def head(reply: ScriptedReply, request: ScriptedRequest, kind: str) -> dict[str,
 def usage(reply: ScriptedReply, request: ScriptedRequest) -> dict[str, Any]:
     asked = reply.prompt_tokens
     given = reply.completion_tokens
-    asked = len(json.dumps(request.body.get("messages", []))) // 4 if asked is None else asked
+    asked = _size(request.body.get("messages", [])) // 4 if asked is None else asked
     given = (len(reply.text or "") // 4 + reply.reasoning_tokens) if given is None else given
     return {
         "prompt_tokens": asked,
@@ -181,3 +181,10 @@ def usage(reply: ScriptedReply, request: ScriptedRequest) -> dict[str, Any]:
         "total_tokens": asked + given,
         "completion_tokens_details": {"reasoning_tokens": reply.reasoning_tokens},
     }
+
+
+def _size(said: Any) -> int:
+    """Characters of what was said; a picture counts as its usual thousand tokens, not as its bytes."""
+    if isinstance(said, dict):
+        return 4_000 if "image_url" in said else sum(map(_size, said.values()))
+    return sum(map(_size, said)) if isinstance(said, list) else len(str(said))

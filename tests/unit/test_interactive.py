@@ -320,6 +320,7 @@ def test_a_picture_is_of_bounded_size_whatever_it_shows() -> None:
         ('loop = "free"', 'loop must be "standard" or "paper"'),
         ("picture_quality = 101", "picture_quality must be a whole number from 20 to 95"),
         ("answer_s = true", "answer_s must be a number"),
+        ("live = false", "this engine operates a page: set live = true and needs_model = true"),
         ("pictures = 3", "has no 'pictures': the settings are loop, interactions,"),
     ],
 )

@@ -89,6 +89,15 @@ def test_resuming_does_only_what_others_failed(tmp_path: Path) -> None:
     assert summary.failures == {"truncated": 1}
 
 
+def test_what_a_judge_said_under_other_settings_is_not_its_score(tmp_path: Path) -> None:
+    plan = planned(tmp_path / "run", FakeModel(page), seat(good))
+    carry_out(plan, FakeRenderer())
+    assert summarize(tmp_path / "run", judges={"looks": plan.seats[0].config}).coverage == {"looks": 1.0}
+    edited = summarize(tmp_path / "run", judges={"looks": "another config"})
+    assert edited.coverage == {"looks": 0.0}
+    assert not edited.scores
+
+
 def test_the_released_rule_flatters_and_ours_does_not(tmp_path: Path) -> None:
     answers = {"website-0": "no_document"}
     plan = planned(

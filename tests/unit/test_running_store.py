@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opendesign.canonical import to_json
-from opendesign.errors import StoreError, UnknownName
+from opendesign.errors import StoreError, UnknownName, UsageError
 from opendesign.running.blobs import Blobs
 from opendesign.running.journal import SCHEMA, Journal
 from opendesign.running.store import Key, Store, find_run
@@ -214,6 +214,11 @@ def test_manifests_that_cannot_be_read(tmp_path: Path) -> None:
         Store(tmp_path / "run").manifest()
     with pytest.raises(UnknownName, match="did you mean run"):
         find_run("rum", tmp_path)
+    for name in ("some-1", "some-2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text("{}")
+    with pytest.raises(UsageError, match="2 runs named like 'some': some-1, some-2"):
+        find_run("some", tmp_path)
 
 
 def test_lone_surrogates_and_nan(tmp_path: Path) -> None:

@@ -496,6 +496,8 @@ def test_what_it_will_cost() -> None:
         ("repeats = 1 ", "repeats = 0 ", "repeats"),
         ("low = 0\nname", "low = 5\nname", "bands"),
         ("good = 75 ", 'good = "75" ', "settings.good"),
+        ("good = 75 ", "good = 600 ", "the total goes from 0 to 100"),
+        ("good = 75 ", "goood = 75 ", "has no 'goood'"),
         ('rule = "tiles"', 'rule = "all"', "rule"),
         ("tiles = 6", 'tiles = "6"', "tiles"),
         ("quality = 85", "qualty = 85", "qualty"),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from opendesign.judging.change import Change, Manner, Observer, PageLeft, beyond, earned, strength
+from opendesign.judging.change import Change, Manner, Observer, PageLeft, alike, beyond, earned, strength
 from opendesign.judging.interactive.deeds import Deed
 from opendesign.judging.interactive.hand import OutOfReach, perform
 
@@ -152,7 +152,7 @@ class Proof:
             except OutOfReach:
                 seen = []
             if prove:
-                self._repeatable = _values(seen) == _values(done.live)
+                self._repeatable = alike(seen, done.live)
         return index
 
     async def _give(self, done: Done, *, muted: bool = False, again: bool = False) -> list[Change]:
@@ -172,7 +172,3 @@ class Proof:
         moves = self._see.moves if deed.action == "keys" else self._see.moves_fast
         done.timed = moves and (deed.action in _TIMED or pictured)
         done.own_ms = self._see.window_ms if done.timed else 0
-
-
-def _values(changes: Sequence[Change]) -> set[tuple[str, str, str]]:
-    return {(change.kind, change.key, change.after) for change in changes}

@@ -49,7 +49,10 @@ class Settings:
     @classmethod
     def of(cls, card: Card) -> Settings:
         """The card's settings. Raises ``UsageError`` in one sentence for a value that makes no sense."""
-        where = f"{card.path / 'judge.toml'}: [settings]"
+        toml = card.path / "judge.toml"
+        where = f"{toml}: [settings]"
+        if not (card.live and card.needs_model):
+            raise UsageError(f"{toml}: this engine operates a page: set live = true and needs_model = true.")
         known = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
         values = {name: value for name, value in card.settings.items() if name not in _OF_OTHERS}
         for name, value in values.items():

@@ -8,6 +8,7 @@ from opendesign.judging.static.engine import judge, judge_text
 from opendesign.judging.static.estimate import expected
 from opendesign.judging.static.rubric import Band, Reading, Rubric
 
-__all__ = ["EXPECTED", "Band", "Reading", "Rubric", "expected", "judge", "judge_text"]
+__all__ = ["CHECK", "EXPECTED", "Band", "Reading", "Rubric", "expected", "judge", "judge_text"]
 
 EXPECTED = expected
+CHECK = Rubric.of

@@ -38,6 +38,21 @@ class Reading:
         return sum(self.scores.values())
 
 
+_SETTINGS = {
+    "bands",
+    "good",
+    "max_tokens",
+    "most_characters",
+    "page_characters",
+    "parts",
+    "pictures",
+    "repeats",
+    "reply_tokens",
+    "temperature",
+    "timeout_s",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
     """The parts of a total with their ranges, the bands of the total, and what counts as good."""
@@ -51,6 +66,9 @@ class Rubric:
     def of(cls, card: Card) -> Rubric:
         """The card's rubric. Raises ``UsageError`` in one sentence for a card that makes no sense."""
         where, settings = str(card.path / "judge.toml"), card.settings
+        if unknown := sorted(set(settings) - _SETTINGS):
+            known = ", ".join(sorted(_SETTINGS))
+            raise UsageError(f"{where}: [settings] has no '{unknown[0]}': the settings are {known}.")
         parts = settings.get("parts")
         if not isinstance(parts, list) or not parts or not all(isinstance(p, str) for p in parts):
             raise UsageError(f"{where}: settings.parts must list the measures that make up the total.")
@@ -68,6 +86,10 @@ class Rubric:
         good, repeats = settings.get("good", high), settings.get("repeats", 1)
         if not isinstance(good, (int, float)) or isinstance(good, bool):
             raise UsageError(f"{where}: settings.good must be the total from which a page is good.")
+        if not low <= good <= high:
+            raise UsageError(
+                f"{where}: settings.good is {good:g}, and the total goes from {low:g} to {high:g}."
+            )
         if type(repeats) is not int or not 1 <= repeats <= 100:
             raise UsageError(f"{where}: settings.repeats must be a whole number from 1 to 100.")
         return cls(parts=ranges, bands=_bands(where, settings, low), good=good, repeats=repeats)
