@@ -7,6 +7,7 @@ retry loop, the limits, the deadline and the budget are those of this package.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -391,5 +392,8 @@ async def _loaded() -> None:
 async def close_clients() -> None:
     """Close what LiteLLM keeps open for this event loop."""
     litellm = load_litellm()
-    await litellm.close_litellm_async_clients()
+    for _ in range(3):
+        with contextlib.suppress(RuntimeError):  # another loop's client came into its cache meanwhile
+            await litellm.close_litellm_async_clients()
+            break
     litellm.in_memory_llm_clients_cache.flush_cache()
