@@ -13,9 +13,12 @@ from PIL import Image, ImageDraw
 
 from opendesign.canonical import digest
 from opendesign.judging.cards import copy_card, load_card, read_card
+from opendesign.judging.static import judge, judge_text
 from opendesign.rendering.facts import _facts
-from opendesign.testing import ScriptedRequest
-from opendesign.types import Artifact, Blob, Card, Case, Requirement
+from opendesign.testing import ScriptedRequest, ScriptedServer
+from opendesign.testing.script import Script
+from opendesign.types import Artifact, Blob, Card, Case, Requirement, Verdict
+from tests.unit.litellm_support import model_at
 
 CASE = Case(
     id="website-001",
@@ -132,3 +135,15 @@ def obedient(request: ScriptedRequest) -> str:
 
 
 _MARKED = re.compile(r"<page-text ([0-9a-f]{16})>\n(.*?)\n</page-text \1>", re.S)
+
+
+async def judged(
+    server: ScriptedServer, page: Artifact, card: Card = STATIC, case: Any = CASE, **options: Any
+) -> Verdict:
+    engine = judge_text if card.engine == "text" else judge
+    return await engine(case, page, card, None, model_at(server, **options))
+
+
+async def one(tmp_path: Path, script: Script, card: Card = STATIC) -> tuple[Verdict, ScriptedServer]:
+    with ScriptedServer(script) as server:
+        return await judged(server, artifact(tmp_path), card), server

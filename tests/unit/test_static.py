@@ -16,16 +16,16 @@ import pytest
 from PIL import Image
 
 from opendesign.answering.models import close_models, resolve
-from opendesign.errors import Failed, UsageError
+from opendesign.errors import Failed
 from opendesign.judging.cards import load_card
-from opendesign.judging.static import expected, judge, judge_text
+from opendesign.judging.static import judge
 from opendesign.rendering import Renderer
 from opendesign.rendering.browser import browsers
 from opendesign.rendering.facts import Facts
 from opendesign.testing import Fault, ScriptedReply, ScriptedRequest, ScriptedServer
 from opendesign.testing.script import Script
-from opendesign.types import Artifact, Card, RenderSettings, Verdict
-from tests.unit.litellm_support import KEY, QUICK, model_at
+from opendesign.types import Artifact, RenderSettings, Verdict
+from tests.unit.litellm_support import KEY, QUICK
 from tests.unit.static_support import (
     CASE,
     SCORES,
@@ -34,7 +34,9 @@ from tests.unit.static_support import (
     blob,
     edited,
     inside,
+    judged,
     obedient,
+    one,
     pictures,
     png,
     texts,
@@ -48,18 +50,6 @@ async def _with_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncI
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     yield
     await close_models()
-
-
-async def judged(
-    server: ScriptedServer, page: Artifact, card: Card = STATIC, case: Any = CASE, **options: Any
-) -> Verdict:
-    engine = judge_text if card.engine == "text" else judge
-    return await engine(case, page, card, None, model_at(server, **options))
-
-
-async def one(tmp_path: Path, script: Script, card: Card = STATIC) -> tuple[Verdict, ScriptedServer]:
-    with ScriptedServer(script) as server:
-        return await judged(server, artifact(tmp_path), card), server
 
 
 async def test_scores_reasons_and_evidence(tmp_path: Path) -> None:
@@ -476,75 +466,3 @@ async def test_a_rendered_page_that_speaks_to_its_judge(tmp_path: Path) -> None:
     assert INJECTION in inside(server.requests[0])
     assert got.evidence["page"]["blank"] is False
     assert [shown["kind"] for shown in got.evidence["shown"]][:2] == ["overview", "tile"]
-
-
-def test_what_it_will_cost() -> None:
-    low, high = (expected(STATIC, CASE, height, model="openai/x") for height in (960, 9_000))
-    assert (low["calls"], low["pictures"], high["pictures"]) == (1, 1, 7)
-    assert high["prompt_tokens"] > low["prompt_tokens"] > 1_000
-    text = expected(load_card("text"), CASE)
-    assert text["pictures"] == 0
-    assert text["prompt_tokens"] > 1_000
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ('parts = ["alignment", "aesthetics", "structure"]', "parts = []", "settings.parts"),
-        ('"structure"]', '"beauty"]', "measures.beauty"),
-        ("high = 40", "high = 45", "0 to 105"),
-        ("repeats = 1 ", "repeats = 0 ", "repeats"),
-        ("low = 0\nname", "low = 5\nname", "bands"),
-        ("good = 75 ", 'good = "75" ', "settings.good"),
-        ("good = 75 ", "good = 600 ", "the total goes from 0 to 100"),
-        ("good = 75 ", "goood = 75 ", "has no 'goood'"),
-        ('rule = "tiles"', 'rule = "all"', "rule"),
-        ("tiles = 6", 'tiles = "6"', "tiles"),
-        ("quality = 85", "qualty = 85", "qualty"),
-    ],
-)
-async def test_a_card_that_makes_no_sense_is_one_sentence(
-    tmp_path: Path, old: str, new: str, told: str
-) -> None:
-    card = edited(tmp_path, "static", old, new)
-    with ScriptedServer(verdict()) as server:
-        with pytest.raises(UsageError, match=re.escape(told)):
-            await judged(server, artifact(tmp_path), card)
-        assert server.requests == []
-
-
-async def test_every_slot_that_the_readme_names_is_filled(tmp_path: Path) -> None:
-    rows = (STATIC.path / "README.md").read_text().splitlines()
-    named = {
-        slot
-        for row in rows
-        if row.startswith(("| `system.md`", "| `user.md`"))
-        for slot in re.findall(r"\{\{(\w+)\}\}", row)
-    }
-    assert {"prompt", "pictures", "bands", "nonce", "most", "structure"} <= named
-    text = "\n".join(f"{name} is {{{{{name}}}}}" for name in sorted(named))
-    card = replace(STATIC, files={**STATIC.files, "user.md": text, "system.md": text})
-    _, server = await one(tmp_path, verdict(), card)
-    for told in texts(server.requests[0]):
-        assert "{{" not in told
-        assert f"prompt is {CASE.prompt}" in told
-        assert "most is 100" in told
-
-
-async def test_a_card_without_a_system_turn_asks_with_one_turn(tmp_path: Path) -> None:
-    files = {"user.md": "{{prompt}} Score it."}
-    got, server = await one(tmp_path, verdict(), replace(STATIC, files=files))
-    assert got.status == "ok"
-    assert [message["role"] for message in server.requests[0].body["messages"]] == ["user"]
-
-
-async def test_a_slot_that_is_none_is_one_sentence_and_nothing_is_sent(tmp_path: Path) -> None:
-    card = replace(STATIC, files={**STATIC.files, "user.md": "{{promt}}"})
-    with pytest.raises(UsageError, match="no slot 'promt'"):
-        await one(tmp_path, verdict(), card)
-
-
-async def test_a_model_that_cannot_chat_is_one_sentence(tmp_path: Path) -> None:
-    card = edited(tmp_path, "static", "repeats = 1 ", "repeats = 3 ")
-    with pytest.raises(UsageError, match="answers cases only"):
-        await judge(CASE, artifact(tmp_path), card, None, resolve("builtin/plain"))
