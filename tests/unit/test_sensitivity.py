@@ -247,7 +247,9 @@ def test_any_text_has_an_outline_within_its_bounds(text: str) -> None:
 def test_any_text_can_be_changed_or_not(text: str) -> None:
     page = Good(case=CASE, document=text, other=text)
     for kind in KINDS.values():
-        kind.of(page, 1)
+        changed = kind.of(page, 1)
+        assert changed is None or changed != text, f"{kind.name} says that it did something"
+        assert changed == kind.of(page, 1), f"{kind.name} is drawn by its seed alone"
 
 
 def test_attributes_are_found_as_written() -> None:
