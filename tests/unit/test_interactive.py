@@ -19,7 +19,7 @@ from opendesign.errors import UsageError
 from opendesign.judging.cards import copy_card, read_card
 from opendesign.judging.interactive import expected
 from opendesign.judging.interactive.drawing import drawn
-from opendesign.judging.interactive.settings import Settings
+from opendesign.judging.interactive.settings import Settings, check
 from opendesign.rendering import Renderer
 from opendesign.testing import ScriptedRequest
 from opendesign.types import Case, RenderSettings, Requirement, Verdict
@@ -333,6 +333,18 @@ def test_a_card_that_makes_no_sense_is_one_sentence(tmp_path: Path, line: str, s
         Settings.of(read_card(tmp_path / "mine"))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("card", [CARD, PAPER], ids=["standard", "paper"])
+def test_what_cannot_be_operated_with_is_told_before_it_costs(card: Any) -> None:
+    check(card)
+    for name in card.files:
+        lacking = {other: text for other, text in card.files.items() if other != name}
+        with pytest.raises(UsageError, match=f"lacks the file '{name}'"):
+            check(replace(card, files=lacking))
+    if card is CARD:
+        with pytest.raises(UsageError, match="3 interactions take 5 turns at least"):
+            check(replace(card, settings={**card.settings, "max_turns": 4}))
 
 
 @pytest.mark.parametrize("card", [CARD, PAPER], ids=["standard", "paper"])

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from opendesign.cli.judges import judges
 from opendesign.errors import UsageError
 from opendesign.judging.asking import fill
-from opendesign.judging.cards import load_card
+from opendesign.judging.cards import load_card, trait
 from opendesign.judging.importing import import_judges
 
 PROMPTS = '''
@@ -62,6 +62,8 @@ def test_two_cards_with_the_released_words_and_the_paper_settings(checkout: Path
     static, agent = import_judges(checkout)
     assert (static.name, agent.name) == ("static-released", "interactive-released")
     assert static == load_card("static-released"), "it is found by name where it was written"
+    for card in (static, agent):
+        trait(card, "CHECK")(card)  # its engine can use it
     for card, paper in ((static, "static-paper"), (agent, "interactive-paper")):
         original = load_card(paper)
         assert (card.engine, card.settings, card.measures) == (

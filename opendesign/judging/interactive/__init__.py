@@ -8,9 +8,9 @@ the page.
 
 from opendesign.judging.interactive.engine import judge
 from opendesign.judging.interactive.expected import expected
-from opendesign.judging.interactive.settings import Settings
+from opendesign.judging.interactive.settings import check
 
 __all__ = ["CHECK", "EXPECTED", "expected", "judge"]
 
 EXPECTED = expected
-CHECK = Settings.of
+CHECK = check

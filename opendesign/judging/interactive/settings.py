@@ -9,7 +9,7 @@ from typing import Any, Literal
 from opendesign.errors import UsageError
 from opendesign.types import Card
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "check"]
 
 _OF_OTHERS = ("driver", "temperature", "max_tokens", "timeout_s")  # checked where they are used
 _BOUNDS: dict[str, tuple[float, float]] = {
@@ -70,6 +70,21 @@ class Settings:
                 "both the same number."
             )
         return made
+
+
+def check(card: Card) -> None:
+    """Raise ``UsageError`` for a card that could not be operated with, before anything is paid for."""
+    made, toml = Settings.of(card), card.path / "judge.toml"
+    asked = ["system.md", "actions.md", "plan.md", "first.md", "turn.md", "error.md"]
+    asked += ["rank.md"] if made.loop == "paper" else []
+    if missing := [name for name in asked if name not in card.files]:
+        raise UsageError(f"{card.path} lacks the file '{missing[0]}': copy it from judges/interactive.")
+    least = made.interactions + 2  # one to plan, one to say how the last one went
+    if made.loop == "standard" and made.max_turns < least:
+        raise UsageError(
+            f"{toml}: [settings] max_turns is {made.max_turns}, and {made.interactions} interactions take "
+            f"{least} turns at least."
+        )
 
 
 def _wrong(name: str, value: object, known: Mapping[str, Any]) -> str:
