@@ -20,7 +20,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Blob):
         return value.name
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        fields = [(f, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        return {f.name: plain(v) for f, v in fields if v is not None or not f.metadata.get("absent")}
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

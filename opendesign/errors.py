@@ -40,7 +40,11 @@ class Owner(StrEnum):
 #: The closed table of reasons. A reason that is not here cannot be stored.
 REASONS: dict[str, Owner] = {
     **dict.fromkeys(
-        ("truncated", "refused", "content_filter", "empty", "no_document", "page_hung", "page_out_of_memory"),
+        (
+            *("truncated", "refused", "content_filter", "empty", "no_document"),
+            *("page_hung", "page_out_of_memory"),
+            *("syntax_error", "exception", "timeout", "no_plot", "wrong_library"),  # of a plot's code
+        ),
         Owner.MODEL,
     ),
     **dict.fromkeys(("unparsable", "out_of_range", "judge_truncated", "judge_refused"), Owner.JUDGE),

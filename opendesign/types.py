@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-Category = Literal["website", "3d", "game", "component", "dataviz"]
-CATEGORIES: tuple[Category, ...] = ("website", "3d", "game", "component", "dataviz")
+Library = Literal["matplotlib", "seaborn", "plotly"]
+Category = Literal["website", "3d", "game", "component", "dataviz"] | Library
+CATEGORIES: tuple[Category, ...] = ("website", "3d", "game", "component", "dataviz")  # of pages
+LIBRARIES: tuple[Library, ...] = ("matplotlib", "seaborn", "plotly")  # the categories of plots
+ABSENT = {"absent": True}  # metadata of a field that is left out of JSON where it is None
+Kind = Literal["pages", "plots"]  # what the answers to a benchmark become
 Difficulty = Literal["easy", "medium", "hard"]
 RequirementKind = Literal["content", "layout", "style", "behaviour"]
 Status = Literal["ok", "model_failure", "judge_failure", "instrument_failure"]
@@ -28,8 +32,61 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Blob:
+    """A content-addressed file: SHA-256 in hex and suffix, under a folder of blobs.
+
+    ``at`` is where it lies instead, before a run has taken it over (a benchmark's own file).
+    """
+
+    digest: str
+    suffix: str
+    root: Path = field(compare=False, repr=False)
+    at: Path | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Name of the file, as records hold it: ``abcdef….png``."""
+        return f"{self.digest}.{self.suffix}"
+
+    @property
+    def path(self) -> Path:
+        return self.at or self.root / self.digest[:2] / self.name
+
+    def read_bytes(self) -> bytes:
+        """What is inside. Raises ``StoreError`` where the file is gone, or holds something else by now."""
+        import hashlib
+
+        from opendesign.errors import StoreError
+
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise StoreError(f"The stored file {self.path} cannot be read: {error.strerror}.") from error
+        if hashlib.sha256(data).hexdigest() != self.digest:
+            raise StoreError(f"The stored file {self.path} was changed: delete it and its record.")
+        return data
+
+    def read_text(self) -> str:
+        return self.read_bytes().decode("utf-8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlotTask:
+    """What a case about a plot has beside its prompt. The model sees neither reference nor truth."""
+
+    library: Library
+    chart: str  # kind of chart: "line", "grouped-bar" …
+    description: str  # what is to be plotted
+    style: str  # how it is to look
+    setup: str  # Python that loads ``data.csv`` of the working folder as ``df``
+    reference: str  # Python that draws the ground truth, run after ``setup``
+    data: Blob  # CSV
+    truth: Blob  # PNG
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One request put to a model."""
+    """One request put to a model. A case about a plot has a ``task``, and its library as category."""
 
     id: str
     category: Category
@@ -39,6 +96,7 @@ class Case:
     language: str = "en"
     requirements: tuple[Requirement, ...] = ()
     tags: tuple[str, ...] = ()
+    task: PlotTask | None = field(default=None, metadata=ABSENT)
 
     @property
     def has_behaviour(self) -> bool:
@@ -77,41 +135,6 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blob:
-    """A content-addressed file: SHA-256 in hex and suffix, under a folder of blobs."""
-
-    digest: str
-    suffix: str
-    root: Path = field(compare=False, repr=False)
-
-    @property
-    def name(self) -> str:
-        """Name of the file, as records hold it: ``abcdef….png``."""
-        return f"{self.digest}.{self.suffix}"
-
-    @property
-    def path(self) -> Path:
-        return self.root / self.digest[:2] / self.name
-
-    def read_bytes(self) -> bytes:
-        """What is inside. Raises ``StoreError`` where the file is gone, or holds something else by now."""
-        import hashlib
-
-        from opendesign.errors import StoreError
-
-        try:
-            data = self.path.read_bytes()
-        except OSError as error:
-            raise StoreError(f"The stored file {self.path} cannot be read: {error.strerror}.") from error
-        if hashlib.sha256(data).hexdigest() != self.digest:
-            raise StoreError(f"The stored file {self.path} was changed: delete it and its record.")
-        return data
-
-    def read_text(self) -> str:
-        return self.read_bytes().decode("utf-8")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """One reply to a case: raw text, and the document found in it."""
 
@@ -134,9 +157,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """What an answer became: the page as served, its picture, and the facts measured on it.
+    """What an answer became: the page as served or the code as run, its picture, and the facts of it.
 
-    ``facts`` is a JSON blob, see ``rendering.facts.Facts``; ``engine`` names browser kind and version.
+    ``facts`` is a JSON blob, see ``rendering.facts.Facts`` and ``plotting.facts.PlotFacts``; ``engine``
+    names kind and version of the browser, or the versions of the plotting libraries.
     """
 
     case: str
@@ -217,6 +241,22 @@ class RenderSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlotSettings:
+    """How a plot is asked for, and what its code may use up. Times are seconds."""
+
+    data: Literal["head", "describe", "columns", "lida", "none"] = "head"  # how the data frame is described
+    instructions: str = ""  # what comes first in the prompt; slot {{library}}
+    cpu_s: float = 30.0  # of the code's processes together
+    deadline_s: float = 60.0  # wall clock
+    memory_mb: int = 2_000  # of the code's processes together
+    disk_mb: int = 64  # what they may write, in all
+    output_kb: int = 256  # kept of what they print
+    processes: int = 32  # processes and threads
+    most_pixels: int = 25_000_000  # of a picture, width × height
+    repairs: int = 0  # more tries with the error's text, reported apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
     """A frozen, named, hashed bundle: generation and render settings, judges, aggregation."""
 
@@ -230,6 +270,7 @@ class Protocol:
     resamples: int = 10_000
     minimum_coverage: float = 0.95
     aggregation: Literal["ours", "released"] = "ours"
+    plots: PlotSettings | None = field(default=None, metadata=ABSENT)  # where answers become plots
     hash: str = ""
 
 
@@ -244,6 +285,7 @@ class Benchmark:
     splits: Mapping[str, tuple[str, ...]]
     path: Path = field(compare=False)
     hash: str = ""
+    kind: Kind = "pages"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from opendesign.canonical import digest
 from opendesign.errors import StoreError
 from opendesign.types import Blob
 
-SUFFIXES = frozenset({"html", "png", "jpg", "webp", "json"})
+SUFFIXES = frozenset({"html", "png", "jpg", "webp", "json", "csv", "py"})
 
 
 class Blobs:
