@@ -14,6 +14,7 @@ import pytest
 import opendesign
 from opendesign.answering.controls import CONTROLS, document
 from opendesign.cases.benchmark import load_benchmark, select
+from opendesign.running.store import Store
 from opendesign.types import Case
 from tests.wild import packages, pages
 from tests.wild.damage import DAMAGES
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.browser
 
 HEADLINE = {"computed": "total", "probe": "rate"}
 SHARE = 0.95
+LEFT_OUT = 0.1  # at most so many of the pairs have nothing to tell apart
 LEAST_PROBED = 0.3  # of the pages whose controls work, the share of the controls that the probe tries
 
 
@@ -33,6 +35,7 @@ class Pair:
     kind: str
     good: float = 0.0
     bad: float = 0.0
+    shows: bool = True  # whether the damage took anything away that can be seen or operated
 
     @property
     def told(self) -> bool:
@@ -102,11 +105,19 @@ def pairs(chosen: Sequence[tuple[str, str, str]], folder: Path) -> list[Pair]:
             (place / f"{page}.html").write_text(pages.document(page), encoding="utf-8")
             (place / f"{page}__{kind}.html").write_text(damaged, encoding="utf-8")
         scores = judged(place, [judge])
-        made += [
-            Pair(page, kind, *(_score(scores[name], judge, headline) for name in (page, f"{page}__{kind}")))
-            for page, kind, _ in own
-        ]
+        pictures = pictures_of(Path("runs") / place.name)
+        for page, kind, _ in own:
+            copy = f"{page}__{kind}"
+            good, bad = (_score(scores[name], judge, headline) for name in (page, copy))
+            shows = good > 0 if judge == "probe" else pictures[page] != pictures[copy]
+            made.append(Pair(page, kind, good, bad, shows))
     return made
+
+
+def pictures_of(run: Path) -> Mapping[str, str]:
+    """Case → name of its picture, the same where two pages look alike to the pixel."""
+    records = Store(run).records("artifacts.jsonl")
+    return {case: record["value"]["picture"] for (case, _), record in records.items()}
 
 
 def _score(row: Mapping[str, float], judge: str, measure: str) -> float:
@@ -118,7 +129,8 @@ def _score(row: Mapping[str, float], judge: str, measure: str) -> float:
 def table(found: Sequence[Pair]) -> str:
     lines = [f"{'page':36} {'damage':10} {'good':>8} {'damaged':>8}"]
     lines += [
-        f"{p.page:36} {p.kind:10} {p.good:8.2f} {p.bad:8.2f}  {'' if p.told else '← not told apart'}"
+        f"{p.page:36} {p.kind:10} {p.good:8.2f} {p.bad:8.2f}  "
+        f"{'nothing to tell' if not p.shows else '' if p.told else '← not told apart'}"
         for p in sorted(found, key=lambda p: (p.kind, p.page))
     ]
     return "\n".join(lines)
@@ -135,10 +147,13 @@ def test_twenty_pages_and_their_damaged_copies(wild: Sequence[pages.Wild], elsew
 
 @pytest.mark.long
 def test_every_page_and_every_damage_it_can_have(wild: Sequence[pages.Wild], elsewhere: Path) -> None:
-    found = pairs(applicable(wild), elsewhere)
-    sys.stdout.write(table(found))
-    assert len(found) >= 80
-    assert sum(pair.told for pair in found) >= SHARE * len(found), table(found)
+    """Left out are pairs that look alike to the pixel (the broken picture was hidden), and pages on which
+    nothing works to begin with as the probe sees it (forms that nobody listens to, menus that only hover)."""
+    made = pairs(applicable(wild), elsewhere)
+    found = [pair for pair in made if pair.shows]
+    sys.stdout.write(table(made))
+    assert len(found) >= max(80, (1 - LEFT_OUT) * len(made)), table(made)
+    assert sum(pair.told for pair in found) >= SHARE * len(found), table(made)
 
 
 @pytest.mark.long
