@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from opendesign.errors import UsageError
 from opendesign.running.compare import Comparison
 from opendesign.running.compare import compare as _compare
-from opendesign.running.execute import CONCURRENCY, execute, rejudge, run_sync
-from opendesign.running.plan import RUNS, Plan, plan_run, seats_for, stored_plan
+from opendesign.running.execute import CONCURRENCY, Means, execute, rejudge, run_sync
+from opendesign.running.plan import RUNS, Plan, composed, plan_run, seats_for, stored_plan, with_repairs
 from opendesign.running.report import Report, Tally
 from opendesign.running.store import Store, find_run
 from opendesign.running.summary import Aggregation, Summary, summarize
@@ -41,6 +41,7 @@ def plan(
     folder: PathLike | None = None,
     base_url: str | None = None,
     models_file: PathLike | None = None,
+    repairs: int = 0,
     need_keys: bool = True,
 ) -> Plan:
     """What ``run`` with the same arguments will do. Nothing is sent and nothing is written.
@@ -60,7 +61,7 @@ def plan(
         else model
     )
     asked = load_benchmark(benchmark)
-    rules = load_protocol(benchmark, protocol or load_card(benchmark).protocol)
+    rules = with_repairs(load_protocol(benchmark, protocol or load_card(benchmark).protocol), repairs)
     seats, notes = seats_for(rules, judges, judge_models, budget=money, models_file=file, need_keys=need_keys)
     category = category_of(category) if category is not None else None
     made = plan_run(
@@ -68,7 +69,7 @@ def plan(
         asked,
         rules,
         seats,
-        select(asked, split=split, category=category, limit=limit),
+        composed(select(asked, split=split, category=category, limit=limit), rules),
         selection={"split": split, "category": category, "limit": limit},
         samples=samples,
         folder=Path(folder) if folder is not None else None,
@@ -94,15 +95,19 @@ def run(
     folder: PathLike | None = None,
     base_url: str | None = None,
     models_file: PathLike | None = None,
+    repairs: int = 0,
     concurrency: int = CONCURRENCY,
     browser: str | None = None,
+    unsafe_plots: bool = False,
     report: Report | None = None,
 ) -> Summary:
     """Take every case through answer, page and verdicts; returns the summary of all that is stored.
 
     ``budget`` is in USD and covers the whole run, resumes included. ``folder`` names the run's folder, by
     default one under ``runs/`` made from the arguments. Raises ``OpenDesignError`` for what cannot be done;
-    failures of cases never raise, see ``Summary.failures``.
+    failures of cases never raise, see ``Summary.failures``. Where answers are plots, code that fails is
+    shown its error and asked again up to ``repairs`` times, reported apart; ``unsafe_plots`` runs it also
+    where this machine cannot isolate it.
     """
     made = plan(
         model,
@@ -118,18 +123,25 @@ def run(
         folder=folder,
         base_url=base_url,
         models_file=models_file,
+        repairs=repairs,
     )
-    return carry_out(made, concurrency=concurrency, browser=browser, report=report)
+    return carry_out(made, concurrency=concurrency, browser=browser, unsafe_plots=unsafe_plots, report=report)
 
 
 def carry_out(
-    plan: Plan, *, concurrency: int = CONCURRENCY, browser: str | None = None, report: Report | None = None
+    plan: Plan,
+    *,
+    concurrency: int = CONCURRENCY,
+    browser: str | None = None,
+    unsafe_plots: bool = False,
+    report: Report | None = None,
 ) -> Summary:
     """Do what is not done yet of a plan."""
     listener = report or Tally()
     for sentence in plan.notes:
         listener.note(sentence)
-    store = run_sync(lambda: execute(plan, listener, concurrency=concurrency, browser=browser))
+    means = Means(concurrency=concurrency, browser=browser, unsafe_plots=unsafe_plots)
+    store = run_sync(lambda: execute(plan, listener, means))
     return summarize(store, judges={seat.card.name: seat.config for seat in plan.seats})
 
 
@@ -144,6 +156,7 @@ def score(
     folder: PathLike | None = None,
     concurrency: int = CONCURRENCY,
     browser: str | None = None,
+    unsafe_plots: bool = False,
     report: Report | None = None,
 ) -> Summary:
     """Judge pages that exist already: files, folders of HTML, or a JSONL of answers.
@@ -162,7 +175,7 @@ def score(
         budget=budget,
         folder=Path(folder) if folder is not None else None,
     )
-    return carry_out(made, concurrency=concurrency, browser=browser, report=report)
+    return carry_out(made, concurrency=concurrency, browser=browser, unsafe_plots=unsafe_plots, report=report)
 
 
 def judge(
@@ -187,7 +200,8 @@ def judge(
     seats, notes = seats_for(rules, tuple(judges), judge_models, budget=money, models_file=file)
     for sentence in notes:
         listener.note(sentence)
-    store = run_sync(lambda: rejudge(folder, seats, listener, concurrency=concurrency, browser=browser))
+    means = Means(concurrency=concurrency, browser=browser)
+    store = run_sync(lambda: rejudge(folder, seats, listener, means))
     return summarize(store, judges={seat.card.name: seat.config for seat in seats})
 
 

@@ -82,6 +82,7 @@ class PlotTask:
     reference: str  # Python that draws the ground truth, run after ``setup``
     data: Blob  # CSV
     truth: Blob  # PNG
+    facts: Blob | None = None  # JSON: ``plotting.facts.PlotFacts`` of the reference, where it was run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +246,7 @@ class PlotSettings:
     """How a plot is asked for, and what its code may use up. Times are seconds."""
 
     data: Literal["head", "describe", "columns", "lida", "none"] = "head"  # how the data frame is described
-    instructions: str = ""  # what comes first in the prompt; slot {{library}}
+    instructions: Mapping[str, str] = field(default_factory=dict)  # library -> prompt; "" for any other
     cpu_s: float = 30.0  # of the code's processes together
     deadline_s: float = 60.0  # wall clock
     memory_mb: int = 2_000  # of the code's processes together

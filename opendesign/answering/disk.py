@@ -4,10 +4,11 @@ A folder holds, for each case and sample (samples count from 0)::
 
     <case>.html    <case>/index.html    <case>-<sample>.html    <case>/<sample>.html
 
-A page (``.html``, ``.htm``, ``.xhtml``) is a document as it stands; in a reply (``.md``, ``.txt``) one is
-searched for.
+A page (``.html``, ``.htm``, ``.xhtml``) or a plot's code (``.py``) is a document as it stands; in a reply
+(``.md``, ``.txt``) one is searched for.
 A row of JSON lines names its case (``case`` or ``id``), may name its ``sample`` (else rows of one case are
-its samples in order), and holds a page (``html`` or ``document``) or a reply (``reply``, ``text``, …).
+its samples in order), and holds a page or code (``html``, ``code`` or ``document``) or a reply (``reply``,
+``text``, …).
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from opendesign.types import Answer, Case, Failure, GenerationSettings
 
 __all__ = ["Coverage", "DiskModel", "decode"]
 
-_PAGES = (".html", ".htm", ".xhtml")
+_PAGES = (".html", ".htm", ".xhtml", ".py")  # what is a document as it stands
 _REPLIES = (".md", ".txt")
 _CASE_KEYS = ("case", "case_id", "id", "task_id", "question_id")
-_PAGE_KEYS = ("document", "html", "page")
+_PAGE_KEYS = ("document", "html", "page", "code")
 _REPLY_KEYS = ("reply", "response", "text", "output", "completion", "answer", "content", "generation", "raw")
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9_-]{2,40})""", re.I)
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -245,7 +246,7 @@ def _row(where: str, line: str, note: str) -> tuple[str, int | None, Stored]:
         else:
             raise UsageError(f"{where} holds no answer: it needs 'html' or 'reply' (it has {_some(row)}).")
     # A reply says more than the document that somebody has cut from it; "html" is meant as the page.
-    key = page if page in ("html", "page") else reply or page
+    key = page if page in ("html", "page", "code") else reply or page
     sample = row.get("sample")
     stored = Stored(
         text=row[str(key)],

@@ -28,7 +28,7 @@ from opendesign.answering.inline import inline_files
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-__all__ = ["Block", "Extraction", "How", "extract"]
+__all__ = ["Block", "Extraction", "How", "extract", "fenced_blocks", "split_thoughts"]
 
 How = Literal["bare", "fence", "long_fence", "prose", "unfinished", "fragment", "none", "open_thought"]
 
@@ -91,17 +91,22 @@ def extract(reply: str) -> Extraction:
     """The document in a reply, and the reasoning found beside it. Never raises."""
     if _BARE.match(reply):
         return Extraction(*_bare(reply, ""))
-    thoughts, said, open_ended = _split_thoughts(reply)
+    thoughts, said, open_ended = split_thoughts(reply)
     if open_ended:
         return Extraction(None, thoughts, "open_thought")
     if _BARE.match(said):
         return Extraction(*_bare(said, thoughts))
-    lines = _LINES.findall(said)
-    blocks = _blocks(said, lines)
+    lines = lines_of(said)
+    blocks = fenced_blocks(said, lines)
     for document, how, block in _candidates(said, lines, blocks):
         others = [other for other in blocks if other is not block]
         return Extraction(inline_files(document, others, lines), thoughts, how)
     return Extraction(None, thoughts, "none")
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends: LF, CRLF or CR."""
+    return _LINES.findall(text)
 
 
 def is_whole(text: str) -> bool:
@@ -132,7 +137,7 @@ def _bare(text: str, thoughts: str) -> tuple[str, str, How]:
     return document, thoughts, "unfinished"
 
 
-def _split_thoughts(reply: str) -> tuple[str, str, bool]:
+def split_thoughts(reply: str) -> tuple[str, str, bool]:
     """(reasoning, what is left, whether a thought was opened and never closed).
 
     Only thoughts that start before the document are thoughts: the text ``<think>`` may stand in a page.
@@ -162,8 +167,8 @@ def _orphan_end(text: str) -> tuple[int, int] | None:
     """Where a thought ends whose beginning is not in the reply; a mark inside a block is the page's own."""
     if not _THOUGHT_END.search(text):
         return None
-    lines = _LINES.findall(text)
-    fenced = {n for block in _blocks(text, lines) for n in range(block.first, block.last)}
+    lines = lines_of(text)
+    fenced = {n for block in fenced_blocks(text, lines) for n in range(block.first, block.last)}
     at = 0
     for number, line in enumerate(lines):
         found = _THOUGHT_END.search(line)
@@ -184,7 +189,8 @@ def _markdown() -> MarkdownIt:
     return parser
 
 
-def _blocks(text: str, lines: list[str]) -> list[Block]:
+def fenced_blocks(text: str, lines: list[str]) -> list[Block]:
+    """The fenced blocks of a text, as CommonMark reads them; ``lines`` are the text's, with their ends."""
     blocks = []
     for token in _markdown().parse(text):
         if token.type != "fence" or token.map is None:

@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from opendesign.errors import UnknownName, UsageError
-from opendesign.types import Answer, Case, GenerationSettings, Usage
+from opendesign.types import Answer, Case, GenerationSettings, Kind, Usage
 
 if TYPE_CHECKING:
     from opendesign.answering.budget import Budget
     from opendesign.answering.described import Description
     from opendesign.answering.retry import RetryPolicy
 
-__all__ = ["Listed", "Model", "Reply", "close_models", "listed", "resolve"]
+__all__ = ["Listed", "Model", "Reply", "check_kind", "close_models", "listed", "resolve"]
 
 BUILTIN = "builtin/"
 ON_DISK = "answers:"
@@ -65,14 +65,16 @@ class Model(Protocol):
 
 
 class BuiltinModel:
-    """A control: a page of known quality, the same for a case every time."""
+    """A control: an answer of known quality, the same for a case every time. ``kind`` is what it can make."""
 
     def __init__(self, name: str) -> None:
-        from opendesign.answering import controls
+        from opendesign.answering import controls, plot_controls
 
         self._control = name.removeprefix(BUILTIN)
-        if not name.startswith(BUILTIN) or self._control not in controls.CONTROLS:
+        if not name.startswith(BUILTIN) or name not in builtin_names():
             raise UnknownName("model", name, builtin_names())
+        self.kind: Kind = "plots" if self._control in plot_controls.CONTROLS else "pages"
+        self._reply = plot_controls.reply if self.kind == "plots" else controls.reply
         self._name = name
 
     @property
@@ -80,30 +82,42 @@ class BuiltinModel:
         return self._name
 
     async def answer(self, case: Case, sample: int, settings: GenerationSettings) -> Answer:
-        from opendesign.answering import controls
         from opendesign.answering.outcome import answer_of
 
-        return answer_of(case, sample, Reply(text=controls.reply(self._control, case), finish_reason="stop"))
+        check_kind(self, (case,))
+        return answer_of(case, sample, Reply(text=self._reply(self._control, case), finish_reason="stop"))
 
     async def chat(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Reply:
         raise UsageError(f"'{self.name}' answers cases only: name a LiteLLM model where a judge needs one.")
 
     def config(self, settings: GenerationSettings) -> dict[str, Any]:
-        return {"model": self.name, "controls": _digest_of_controls()}
+        return {"model": self.name, "controls": _digest_of_controls(self.kind)}
 
 
 def builtin_names() -> list[str]:
     """Names of the controls, as models."""
-    from opendesign.answering import controls
+    from opendesign.answering import controls, plot_controls
 
-    return sorted(BUILTIN + control for control in controls.CONTROLS)
+    return sorted(BUILTIN + control for control in (*controls.CONTROLS, *plot_controls.CONTROLS))
 
 
-def _digest_of_controls() -> str:
+def check_kind(model: Model, cases: Iterable[Case]) -> None:
+    """Refuse a control of pages for plots, and the reverse. Raises ``UsageError``; other models take both."""
+    if not isinstance(model, BuiltinModel):
+        return
+    for case in cases:
+        if (case.task is not None) != (model.kind == "plots"):
+            made, asked = ("plots", "a page") if model.kind == "plots" else ("pages", "a plot")
+            raise UsageError(f"'{model.name}' makes {made}, but the case '{case.id}' is about {asked}.")
+
+
+def _digest_of_controls(kind: Kind) -> str:
     """Changes when a control does, so that a stored answer of an older control is not taken for a new one."""
-    from opendesign.answering import controls
+    from opendesign.answering import controls, plot_controls
     from opendesign.canonical import hash_of
 
+    if kind == "plots":
+        return hash_of(Path(plot_controls.__file__).read_text(encoding="utf-8"))
     folder = Path(controls.__file__).parent
     files = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return hash_of([[path.relative_to(folder), path.read_text(encoding="utf-8")] for path in files])

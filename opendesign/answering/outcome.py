@@ -1,10 +1,11 @@
-"""Reply → Answer: the document in it, or why there is none and whose fault that is."""
+"""Reply → Answer: the page or the code in it, or why there is none and whose fault that is."""
 
 from __future__ import annotations
 
 import re
 
 from opendesign.answering.extract import Extraction, extract
+from opendesign.answering.extract_code import extract_code
 from opendesign.answering.models import Reply
 from opendesign.types import Answer, Case, Failure
 
@@ -29,8 +30,12 @@ _REFUSAL = re.compile(
 
 
 def answer_of(case: Case, sample: int, reply: Reply, *, document: str | None = None) -> Answer:
-    """The answer that a reply is. ``document`` is given where a page is stored as a page, not as a reply."""
-    found = Extraction(document, "", "bare") if document is not None else extract(reply.text)
+    """The answer that a reply is. ``document`` is given where a page is stored as a page, not as a reply.
+
+    In a reply to a case about a plot Python is looked for, else a page.
+    """
+    find = extract if case.task is None else extract_code
+    found = Extraction(document, "", "bare") if document is not None else find(reply.text)
     reasoning = "\n\n".join(part for part in (reply.reasoning, found.reasoning) if part)
     return Answer(
         case=case.id,
@@ -39,7 +44,7 @@ def answer_of(case: Case, sample: int, reply: Reply, *, document: str | None = N
         reasoning=reasoning,
         finish_reason=reply.finish_reason,
         document=found.document,
-        failure=_failure(reply, found),
+        failure=_failure(reply, found, "page" if case.task is None else "code"),
         model_returned=reply.model_returned,
         fingerprint=reply.fingerprint,
         usage=reply.usage,
@@ -47,7 +52,7 @@ def answer_of(case: Case, sample: int, reply: Reply, *, document: str | None = N
     )
 
 
-def _failure(reply: Reply, found: Extraction) -> Failure | None:
+def _failure(reply: Reply, found: Extraction, what: str) -> Failure | None:
     finish = (reply.finish_reason or "").lower()
     if finish in _FILTERED:
         return Failure(reason="content_filter", detail="The provider's content filter stopped the reply.")
@@ -63,9 +68,9 @@ def _failure(reply: Reply, found: Extraction) -> Failure | None:
     if found.document is None:
         if refuses(reply.text):
             return Failure(reason="refused", detail=f"The model refused: {_short(reply.text)}")
-        return Failure(reason="no_document", detail="The reply holds no page.")
+        return Failure(reason="no_document", detail=f"The reply holds no {what}.")
     if not found.document.strip():
-        return Failure(reason="empty", detail="The page in the reply is empty.")
+        return Failure(reason="empty", detail=f"The {what} in the reply is empty.")
     return None
 
 

@@ -7,6 +7,9 @@
     hosts.toml                 public hosts that pages may load from, by kind
     topics.toml                the vocabulary of topics, by category (optional)
 
+A benchmark of plots (``kind = "plots"``) has one file of cases a library, and the files that its cases name:
+see ``plots``.
+
 A folder without ``protocols/`` shares those of another benchmark, with their prompts and hosts. Everything is
 checked while it is read; what is wrong raises ``UsageError`` with the file, the line and the field.
 """
@@ -15,7 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -23,14 +26,18 @@ from typing import Literal
 from opendesign import content
 from opendesign.canonical import hash_of, plain
 from opendesign.cases.categories import category_of
+from opendesign.cases.plots import PlotLine, check_instructions, plot_case, without_facts
 from opendesign.cases.reading import inside, read_jsonl, read_text, read_toml, shown
 from opendesign.errors import UnknownName, UsageError
 from opendesign.types import (
     CATEGORIES,
+    LIBRARIES,
     Benchmark,
     Case,
     Category,
     GenerationSettings,
+    Kind,
+    PlotSettings,
     Protocol,
     RenderSettings,
 )
@@ -47,6 +54,7 @@ class BenchmarkCard:
     version: str
     title: str
     about: str = ""
+    kind: Kind = "pages"
     source: Mapping[str, str | int | bool] = field(default_factory=dict)
     imported: bool = False  # made elsewhere, and kept as it was made
     protocols: str = "opendesign"  # benchmark whose protocols it shares, when its folder has none
@@ -56,6 +64,7 @@ class BenchmarkCard:
     apart_from: tuple[str, ...] = ()  # benchmarks with which it may share no case
     difficulty: Mapping[str, str] = field(default_factory=dict)  # level -> what makes a case that
     tags: Mapping[str, str] = field(default_factory=dict)  # tag -> what it says of a case
+    charts: Mapping[str, str] = field(default_factory=dict)  # kind of chart -> what counts as one
     splits: Mapping[str, tuple[str, ...] | str] = field(
         default_factory=dict
     )  # ids, or a file with one a line
@@ -74,7 +83,7 @@ class _Hosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ProtocolFile:
-    """A protocols/<name>.toml; ``generation.system`` names files in prompts/, as in GenerationSettings."""
+    """A protocols/<name>.toml; ``generation.system`` and ``plots.instructions`` name files in prompts/."""
 
     name: str
     version: str
@@ -87,6 +96,7 @@ class _ProtocolFile:
     aggregation: Literal["ours", "released"] = "ours"
     generation: GenerationSettings = field(default_factory=GenerationSettings)
     render: RenderSettings = field(default_factory=RenderSettings)
+    plots: PlotSettings | None = None
 
 
 def benchmarks() -> dict[str, BenchmarkCard]:
@@ -106,13 +116,15 @@ def load_card(name: str) -> BenchmarkCard:
 
 
 def load_benchmark(name: str) -> Benchmark:
-    """The named benchmark with all its cases: by category in the order of ``CATEGORIES``, then by line."""
+    """The named benchmark with all its cases: by category in the order of its kind, then by line."""
     card = load_card(name)
     folder = content.find("benchmarks", name)
-    cases = _cases(folder)
+    cases = read_cases(folder, card.kind)
     known = {case.id for case in cases}
     splits = {split: _split(folder, split, ids, known) for split, ids in card.splits.items()}
-    digest = hash_of([card.name, card.version, [plain(case) for case in sorted(cases, key=lambda c: c.id)]])
+    digest = hash_of(
+        [card.name, card.version, [plain(without_facts(case)) for case in sorted(cases, key=lambda c: c.id)]]
+    )
     return Benchmark(
         name=card.name,
         version=card.version,
@@ -121,20 +133,27 @@ def load_benchmark(name: str) -> Benchmark:
         splits=splits,
         path=folder,
         hash=digest,
+        kind=card.kind,
     )
 
 
-def _cases(folder: Path) -> tuple[Case, ...]:
+def categories(kind: Kind) -> tuple[Category, ...]:
+    """The categories of a kind of benchmark, in their order."""
+    return LIBRARIES if kind == "plots" else CATEGORIES
+
+
+def read_cases(folder: Path, kind: Kind) -> tuple[Case, ...]:
+    """All cases of a benchmark's folder."""
     seen: dict[str, str] = {}
     cases: list[Case] = []
     for file in sorted((folder / "cases").glob("*.jsonl")):
-        if file.stem not in CATEGORIES:
+        if file.stem not in categories(kind):
             raise UsageError(
-                f"{shown(file)}: files of cases are named {', '.join(CATEGORIES)}; rename this one."
+                f"{shown(file)}: files of cases are named {', '.join(categories(kind))}; rename this one."
             )
-    for category in CATEGORIES:
+    for category in categories(kind):
         file = folder / "cases" / f"{category}.jsonl"
-        for line, case in read_jsonl(file, Case) if file.is_file() else ():
+        for line, case in _lines(folder, file, kind) if file.is_file() else ():
             where = f"{shown(file)}, line {line}"
             if case.category != category:
                 raise UsageError(f"{where}: a case of category '{case.category}' belongs in another file.")
@@ -151,6 +170,14 @@ def _cases(folder: Path) -> tuple[Case, ...]:
     if not cases:
         raise UsageError(f"{shown(folder)} has no cases; put one a line into cases/<category>.jsonl.")
     return tuple(cases)
+
+
+def _lines(folder: Path, file: Path, kind: Kind) -> Iterator[tuple[int, Case]]:
+    if kind == "pages":
+        yield from read_jsonl(file, Case)
+        return
+    for line, raw in read_jsonl(file, PlotLine):
+        yield line, plot_case(raw, folder, f"{shown(file)}, line {line}")
 
 
 def _split(folder: Path, split: str, ids: tuple[str, ...] | str, known: set[str]) -> tuple[str, ...]:
@@ -206,6 +233,7 @@ def load_protocol(benchmark: str, name: str) -> Protocol:
         resamples=raw.resamples,
         minimum_coverage=raw.minimum_coverage,
         aggregation=raw.aggregation,
+        plots=_plots(folder, raw.plots, shown(file)),
     )
     return dataclasses.replace(protocol, hash=hash_of(protocol))
 
@@ -232,12 +260,18 @@ def _check_protocol(raw: _ProtocolFile, where: str) -> None:
             )
         },
     }
+    if raw.plots is not None:
+        limits = ("cpu_s", "deadline_s", "memory_mb", "disk_mb", "output_kb", "processes", "most_pixels")
+        above_zero |= {f"plots.{key}": getattr(raw.plots, key) for key in limits}
     for key, value in above_zero.items():
         if value is not None and value <= 0:
             raise UsageError(f"{where}: '{key}' is {value}, but it must be above zero.")
-    for key, seconds in (("render.idle_s", render.idle_s), ("render.settle_s", render.settle_s)):
-        if seconds < 0:
-            raise UsageError(f"{where}: '{key}' is {seconds}, but it cannot be below zero.")
+    not_below = {"render.idle_s": render.idle_s, "render.settle_s": render.settle_s}
+    if raw.plots is not None:
+        not_below["plots.repairs"] = raw.plots.repairs
+    for key, number in not_below.items():
+        if number < 0:
+            raise UsageError(f"{where}: '{key}' is {number}, but it cannot be below zero.")
     if not 0 <= raw.minimum_coverage <= 1:
         raise UsageError(
             f"{where}: 'minimum_coverage' is {raw.minimum_coverage}, but it is a share from 0 to 1."
@@ -250,14 +284,26 @@ def _check_protocol(raw: _ProtocolFile, where: str) -> None:
                 raise UsageError(f"{where}: '{key}' has '{judge}', which is none of its judges.")
 
 
-def _prompts(folder: Path, system: Mapping[str, str], where: str) -> dict[str, str]:
-    for category in system:
-        if category and category not in CATEGORIES:
-            raise UsageError(f"{where}: 'generation.system': {UnknownName('category', category, CATEGORIES)}")
+def _prompts(
+    folder: Path, files: Mapping[str, str], where: str, key: str = "generation.system"
+) -> dict[str, str]:
+    known = (*CATEGORIES, *LIBRARIES)
+    for category in files:
+        if category and category not in known:
+            raise UsageError(f"{where}: '{key}': {UnknownName('category', category, known)}")
     return {
         category: read_text(inside(folder / "prompts", name, where)).strip()
-        for category, name in system.items()
+        for category, name in files.items()
     }
+
+
+def _plots(folder: Path, plots: PlotSettings | None, where: str) -> PlotSettings | None:
+    """The settings with the text of their prompts inside."""
+    if plots is None:
+        return None
+    prompts = _prompts(folder, plots.instructions, where, "plots.instructions")
+    check_instructions(prompts, where)
+    return dataclasses.replace(plots, instructions=prompts)
 
 
 def _hosts(folder: Path, own: tuple[str, ...], where: str) -> tuple[str, ...]:
@@ -295,17 +341,17 @@ def select(
             raise UsageError(f"The limit is {limit}; ask for at least one case.")
         cases = _spread(cases, limit)
     if not cases:
-        raise UsageError(
-            f"No case of '{benchmark.name}' is in split '{split}' and category '{category}' at once."
-        )
+        within = f"split '{split}' and " if split is not None else ""
+        raise UsageError(f"No case of '{benchmark.name}' is in {within}category '{category}'.")
     return cases
 
 
 def _spread(cases: tuple[Case, ...], limit: int) -> tuple[Case, ...]:
-    turns: dict[Category, int] = dict.fromkeys(CATEGORIES, 0)
+    known: tuple[Category, ...] = (*CATEGORIES, *LIBRARIES)
+    turns = dict.fromkeys(known, 0)
     order = []
     for place, case in enumerate(cases):
-        order.append((turns[case.category], CATEGORIES.index(case.category), place))
+        order.append((turns[case.category], known.index(case.category), place))
         turns[case.category] += 1
     chosen = sorted(place for _, _, place in sorted(order)[:limit])
     return tuple(cases[place] for place in chosen)

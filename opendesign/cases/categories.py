@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opendesign.errors import UnknownName
-from opendesign.types import CATEGORIES, Category
+from opendesign.types import CATEGORIES, LIBRARIES, Category
 
 #: Slug -> what sources call it: the released benchmark, the paper's text, public arenas and boards. Compared
 #: without case, spaces and punctuation, so "Game Dev", "Game dev" and "gamedev" are one name.
@@ -13,6 +13,9 @@ CATEGORY_NAMES: dict[Category, tuple[str, ...]] = {
     "game": ("Game", "Games", "Game Dev", "Game Development", "Browser Game"),
     "component": ("Component", "Components", "UI Component", "UI Components", "UI"),
     "dataviz": ("Dataviz", "Data Viz", "Data Visualization", "Data Visualisation", "Visualization", "Chart"),
+    "matplotlib": ("Matplotlib", "Pyplot"),
+    "seaborn": ("Seaborn",),
+    "plotly": ("Plotly", "Plotly Express", "plotly.py"),
 }
 
 
@@ -29,4 +32,4 @@ def category_of(name: str) -> Category:
     """The slug for a category by any of its names. Raises ``UnknownName`` with the nearest slugs."""
     if slug := _SLUGS.get(_key(name)):
         return slug
-    raise UnknownName("category", name, CATEGORIES)
+    raise UnknownName("category", name, (*CATEGORIES, *LIBRARIES))

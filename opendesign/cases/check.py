@@ -1,7 +1,7 @@
 """Whether a benchmark's cases are sound: every rule that its cases must keep, and what they are made of.
 
-A benchmark of our own keeps all rules. One that was imported is as its source made it: only its counts and
-its checksum are looked at.
+A benchmark of our own keeps all rules of its kind. One that was imported is as its source made it: only its
+counts and its checksum are looked at. References of plots are not run here, see ``running.references``.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 from opendesign import content
-from opendesign.cases.benchmark import BenchmarkCard, load_benchmark, load_card
+from opendesign.cases.benchmark import BenchmarkCard, categories, load_benchmark, load_card
 from opendesign.cases.overlap import near_duplicates, read_runs, run_hashes
+from opendesign.cases.plots import count_rows
 from opendesign.cases.reading import read_toml
 from opendesign.cases.wording import faults
-from opendesign.types import CATEGORIES, Benchmark, Case
+from opendesign.errors import UsageError
+from opendesign.types import ABSENT, Benchmark, Case
 
 NEAR = 0.5  # shared character shingles from which two prompts count as one
 NEAR_REQUIREMENTS = 0.85  # the same for two requirements of one case
@@ -26,6 +28,7 @@ MOST_STATIC = 0.10  # of a category's cases, in the categories below
 OPERATED = ("game", "3d", "component")
 FEWEST_TOPICS = 60
 RUNS_FILE = "released-runs.txt"
+ROWS = (20, 300)  # of a plot's data, at least and at most
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 _FIRST = ("easy", "medium", "hard", "en", "content", "layout", "style", "behaviour")  # as they are listed
@@ -69,6 +72,7 @@ class CheckReport:
 
     ``make_up``: aspect -> category -> value -> count, for the aspects difficulty, language, requirements
     (their kinds), topic and tag. ``lengths``: category -> quantile ("0%" to "100%") -> characters a prompt.
+    ``drawn_with``: the libraries with which the references of plots were run, where they were.
     """
 
     benchmark: str
@@ -78,6 +82,7 @@ class CheckReport:
     make_up: Mapping[str, Mapping[str, Mapping[str, int]]]
     lengths: Mapping[str, Mapping[str, int]]
     problems: tuple[Problem, ...]
+    drawn_with: str | None = field(default=None, metadata=ABSENT)
 
     @property
     def ok(self) -> bool:
@@ -95,7 +100,7 @@ class _Subject:
     others: tuple[Benchmark, ...]
 
     def by_category(self) -> Iterator[tuple[str, list[Case]]]:
-        for category in CATEGORIES:
+        for category in categories(self.benchmark.kind):
             if cases := [case for case in self.benchmark.cases if case.category == category]:
                 yield category, cases
 
@@ -109,7 +114,8 @@ def check(benchmark: Benchmark) -> CheckReport:
     subject = _subject(benchmark)
     rules: tuple[Callable[[_Subject], Iterable[Problem]], ...] = (_counts, _source)
     if not subject.card.imported:
-        rules += (_ids, _topics, _vocabulary, _languages, _prompts, _requirements, _static, _copies, _splits)
+        rules += (_ids, _vocabulary, _languages, _prompts, _copies, _splits)
+        rules += (_charts, _tasks) if benchmark.kind == "plots" else (_topics, _requirements, _static)
     return CheckReport(
         benchmark=benchmark.name,
         version=benchmark.version,
@@ -167,7 +173,7 @@ def _problem(case: str, rule: str, text: str) -> Problem:
 def _counts(subject: _Subject) -> Iterator[Problem]:
     found = {category: len(cases) for category, cases in subject.by_category()}
     for category, count in subject.card.counts.items():
-        if category not in CATEGORIES:
+        if category not in categories(subject.benchmark.kind):
             yield _problem("", "counts", f"benchmark.toml counts '{category}', which is no category")
         elif found.get(category, 0) != count:
             yield _problem(
@@ -296,7 +302,36 @@ def _copies(subject: _Subject) -> Iterator[Problem]:
 
 
 def _splits(subject: _Subject) -> Iterator[Problem]:
-    categories = {case.id: case.category for case in subject.benchmark.cases}
+    category_of = {case.id: case.category for case in subject.benchmark.cases}
     for split, ids in subject.benchmark.splits.items():
-        for missing in [c for c, _ in subject.by_category() if c not in {categories[case] for case in ids}]:
+        for missing in [c for c, _ in subject.by_category() if c not in {category_of[case] for case in ids}]:
             yield _problem("", "split", f"split '{split}' has no case of {missing}")
+
+
+def _charts(subject: _Subject) -> Iterator[Problem]:
+    used = {case.topic for case in subject.benchmark.cases}
+    for chart in subject.card.charts:
+        if chart not in used:
+            yield _problem("", "chart", f"no case is of the kind '{chart}', which benchmark.toml defines")
+    for case in subject.benchmark.cases:
+        if case.topic not in subject.card.charts:
+            yield _problem(case.id, "chart", f"benchmark.toml does not define '{case.topic}'")
+
+
+def _tasks(subject: _Subject) -> Iterator[Problem]:
+    least, most = ROWS
+    for case in subject.benchmark.cases:
+        assert case.task is not None, "the loader gives every case of plots its task"
+        try:
+            rows = count_rows(case.task.data)
+        except UsageError as error:
+            yield _problem(case.id, "data", str(error))
+        else:
+            if not least <= rows <= most:
+                yield _problem(case.id, "data", f"it has {rows} rows; make it {least} to {most}")
+        if not case.task.style.strip():
+            yield _problem(case.id, "style", "it does not say how the plot is to look")
+        if case.task.facts is None:
+            yield _problem(
+                case.id, "facts", "its ground truth has no facts; make them with tools/plots_truth.py"
+            )

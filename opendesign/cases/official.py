@@ -6,8 +6,6 @@ Its prompts have no licence that would let this project carry them, so the file 
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 from opendesign.canonical import digest, to_json
 from opendesign.cases.categories import category_of
 from opendesign.cases.reading import read_jsonl, shown
+from opendesign.cases.writing import new_folder
 from opendesign.errors import UsageError
 from opendesign.types import CATEGORIES, Case
 
@@ -50,13 +49,9 @@ def import_official(path: Path, destination: Path | None = None, *, force: bool 
             "or import this one with --force, which marks its results as unverified."
         )
     folder = (destination or Path.cwd() / "benchmarks") / NAME
-    if folder.exists() and not force:
-        raise UsageError(f"{shown(folder)} exists already; remove it, or replace it with --force.")
     card = _card(checksum, {c: counts[c] for c in CATEGORIES if counts[c]}, difference)
-    try:
-        _write(folder, card, cases)
-    except OSError as error:
-        raise UsageError(f"{shown(folder)} cannot be written: {error.strerror or error}.") from error
+    with new_folder(folder, force=force) as new:
+        _write(new, card, cases)
     return folder
 
 
@@ -122,16 +117,9 @@ note = {text["note"]}
 
 
 def _write(folder: Path, card: str, cases: list[Case]) -> None:
-    """Write everything beside the place, then move it there, so that half a benchmark is never found."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{NAME}-") as made:
-        new = Path(made) / NAME
-        (new / "cases").mkdir(parents=True)
-        (new / "benchmark.toml").write_text(card, encoding="utf-8")
-        for category in CATEGORIES:
-            lines = "".join(f"{to_json(case)}\n" for case in cases if case.category == category)
-            if lines:
-                (new / "cases" / f"{category}.jsonl").write_text(lines, encoding="utf-8")
-        if folder.exists():
-            shutil.move(folder, Path(made) / "old")
-        new.rename(folder)
+    (folder / "cases").mkdir()
+    (folder / "benchmark.toml").write_text(card, encoding="utf-8")
+    for category in CATEGORIES:
+        lines = "".join(f"{to_json(case)}\n" for case in cases if case.category == category)
+        if lines:
+            (folder / "cases" / f"{category}.jsonl").write_text(lines, encoding="utf-8")

@@ -72,14 +72,26 @@ def show(case_id: str, benchmark: str, as_json: bool) -> None:
 
 @cases.command()
 @_benchmark
+@click.option(
+    "--unsafe-plots", is_flag=True, help="Run references of plots even where nothing isolates them."
+)
 @_json
 @click.pass_context
-def check(context: click.Context, benchmark: str, as_json: bool) -> None:
-    """What a benchmark is made of, and every rule that a case of it breaks. Exit code 1 with problems."""
+def check(context: click.Context, benchmark: str, unsafe_plots: bool, as_json: bool) -> None:
+    """What a benchmark is made of, and every rule that a case of it breaks. Exit code 1 with problems.
+
+    Of a benchmark of plots every reference is run again, and what it draws is held against the ground truth.
+    """
     from opendesign.cases.benchmark import load_benchmark
     from opendesign.cases.check import check as check_benchmark
 
-    report = check_benchmark(load_benchmark(benchmark))
+    loaded = load_benchmark(benchmark)
+    report = check_benchmark(loaded)
+    if loaded.kind == "plots":
+        from opendesign.running.execute import run_sync
+        from opendesign.running.references import check_references
+
+        report = run_sync(lambda: check_references(loaded, report, unsafe=unsafe_plots))
     if as_json:
         print_json({**plain(report), "ok": report.ok})
     else:
@@ -88,8 +100,8 @@ def check(context: click.Context, benchmark: str, as_json: bool) -> None:
 
 
 @cases.command("import")
-@click.argument("source", type=click.Choice(["opendesign-official"]))
-@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("source", type=click.Choice(["opendesign-official", "pandasplotbench"]))
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
@@ -97,19 +109,45 @@ def check(context: click.Context, benchmark: str, as_json: bool) -> None:
     help="Folder that holds benchmarks. [default: ./benchmarks]",
 )
 @click.option(
+    "--instructs",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The released instructs.json of pandasplotbench, for a protocol with its wording.",
+)
+@click.option("--revision", metavar="HASH", help="Another revision of pandasplotbench on the hub.")
+@click.option(
     "--force", is_flag=True, help="Take a file that is not the released one, or replace an earlier import."
 )
 @_json
-def import_(source: str, path: Path, into: Path | None, force: bool, as_json: bool) -> None:
-    """Make a local benchmark of a file that was released elsewhere.
+def import_(
+    source: str,
+    path: Path | None,
+    into: Path | None,
+    instructs: Path | None,
+    revision: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Make a local benchmark of one that was released elsewhere.
 
-    PATH is your own copy of the released benchmark's all_prompt.jsonl.
+    PATH is your own copy: all_prompt.jsonl of opendesign-official, or a parquet file of pandasplotbench.
+    The latter is fetched from the hub where no PATH is given.
     """
     from opendesign.cases.benchmark import BenchmarkCard
-    from opendesign.cases.official import import_official
     from opendesign.cases.reading import read_toml
+    from opendesign.errors import UsageError
 
-    folder = import_official(path, into, force=force)
+    if source == "pandasplotbench":
+        if path is not None and revision is not None:
+            raise UsageError("Name a file or a revision, not both: a file is taken as it is.")
+        folder = _import_plots(path, into, revision, instructs, force)
+        protocol = "released" if instructs else "standard"
+    else:
+        from opendesign.cases.official import import_official
+
+        if path is None or instructs or revision:
+            raise UsageError("'opendesign-official' is made from your own copy of its file alone: name it.")
+        folder, protocol = import_official(path, into, force=force), "paper"
     card = read_toml(folder / "benchmark.toml", BenchmarkCard)
     if as_json:
         print_json(
@@ -127,7 +165,32 @@ def import_(source: str, path: Path, into: Path | None, force: bool, as_json: bo
         + ", ".join(f"{n} {c}" for c, n in card.counts.items())
     )
     click.echo(str(card.source["note"]))
-    click.echo(f"Use them with: opendesign run --benchmark {source} --protocol paper --model MODEL")
+    click.echo(f"Use them with: opendesign run --benchmark {source} --protocol {protocol} --model MODEL")
+
+
+def _import_plots(
+    path: Path | None, into: Path | None, revision: str | None, instructs: Path | None, force: bool
+) -> Path:
+    from opendesign.cases.benchmark import read_cases
+    from opendesign.cases.pandasplotbench import REVISION, import_pandasplotbench
+    from opendesign.errors import UsageError
+    from opendesign.running.execute import run_sync
+    from opendesign.running.references import add_facts
+
+    made = import_pandasplotbench(path, into, revision=revision or REVISION, instructs=instructs, force=force)
+    warnings = list(made.warnings)
+    cases = read_cases(made.folder, "plots")
+    try:
+        # The references are matplotlib's, and the cases of a row share one.
+        if without := run_sync(lambda: add_facts([case for case in cases if case.category == "matplotlib"])):
+            warnings.append(
+                f"The references of {len(without)} rows draw nothing here, the first {without[0]}."
+            )
+    except UsageError as error:
+        warnings.append(f"The references were not run, so 'plot-computed' cannot score here. {error}")
+    for warning in warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    return made.folder
 
 
 def _heading(benchmark: Benchmark) -> dict[str, Any]:
@@ -140,12 +203,18 @@ def _print_case(benchmark: Benchmark, case: Case, splits: list[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from opendesign.cases.reading import shown
+
     console = Console(highlight=False)
     facts = [case.category, case.topic, case.difficulty, f"language {case.language}", *case.tags]
     facts += [f"split {split}" for split in splits]
     console.print(Text(f"{case.id} · {benchmark.name} {benchmark.version}", style="bold"))
     console.print(Text(" · ".join(fact for fact in facts if fact), style="dim"))
     console.print(Padding(Text(case.prompt), (1, 0, 1, 2)))
+    if case.task is not None:
+        for name, blob in (("data", case.task.data), ("ground truth", case.task.truth)):
+            console.print(Text(f"  {name}: {shown(blob.path)}", style="dim"))
+        return
     table = Table.grid(padding=(0, 1, 0, 2))
     for requirement in case.requirements:
         table.add_row(Text(requirement.kind, style="cyan"), Text(requirement.text))
@@ -164,6 +233,8 @@ def _print_report(report: CheckReport) -> None:
         elif columns:
             table = [[c, *(values.get(column, 0) for column in columns)] for c, values in rows.items()]
             print_table(["category", *(f">{column}" for column in columns)], table, aspect)
+    if report.drawn_with:
+        click.echo(f"References were run with {report.drawn_with}.")
     for problem in report.problems:
         click.echo(f"{problem.case or report.benchmark}: {problem.rule}: {problem.text}")
     click.echo(f"{len(report.problems)} problems." if report.problems else "No problem found.")

@@ -199,6 +199,10 @@ def print_summary(summary: Summary, *, every: bool = False) -> None:
                 for category, scores in summary.by_category.items()
             ],
         )
+    if summary.plots:
+        from opendesign.cli.plot_table import print_plot_rates
+
+        print_plot_rates(summary.plots, every=every)
     if summary.failures:
         counts = ", ".join(f"{reason} {count}" for reason, count in summary.failures.items())
         owners = ", ".join(f"{owner} {count}" for owner, count in summary.failures_by_owner.items())
@@ -210,15 +214,18 @@ def print_summary(summary: Summary, *, every: bool = False) -> None:
     if summary.changed_resources:
         out(f"{summary.changed_resources} addresses gave different bytes to pages of this run.")
     if all(judge.get("model") is None for judge in summary.judges.values()):
-        out("Key-free judges: a smoke test of the pages, not the benchmark's quality score.")
+        out("Key-free judges: a smoke test, not the benchmark's quality score.")
     out(f"Stored in {summary.run}")
 
 
 def _cells(estimate: Estimate) -> list[str]:
-    interval = (
-        "–" if estimate.low is None or estimate.high is None else f"{estimate.low:.2f} – {estimate.high:.2f}"
-    )
-    return [f"{estimate.mean:.2f}", interval, str(estimate.n)]
+    low, high = estimate.low, estimate.high
+    interval = "–" if low is None or high is None else f"{_number(low)} – {_number(high)}"
+    return [_number(estimate.mean), interval, str(estimate.n)]
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".replace("-0.00", "0.00")
 
 
 def short(estimate: Estimate | None) -> str:
@@ -226,8 +233,8 @@ def short(estimate: Estimate | None) -> str:
     if estimate is None:
         return "–"
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.mean:.2f}"
-    return f"{estimate.mean:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+        return _number(estimate.mean)
+    return f"{_number(estimate.mean)} [{_number(estimate.low)}, {_number(estimate.high)}]"
 
 
 def cost(usd: float | None) -> str:

@@ -18,6 +18,8 @@ from opendesign.cli.output import finish, parse_names, parse_pairs, print_json, 
 @click.option("--judge-model", "judge_models", multiple=True, metavar="JUDGE=MODEL", help="Repeatable.")
 @click.option("--protocol", help="standard or paper; default: the benchmark's.")
 @click.option("--concurrency", default=16, type=click.IntRange(min=1), help="Cases in flight at once.")
+@click.option("--repairs", default=0, type=click.IntRange(min=0), help="Tries to repair a plot's code.")
+@click.option("--unsafe-plots", is_flag=True, help="Run the code of plots even where nothing isolates it.")
 @click.option("--budget", type=float, metavar="USD", help="Spend at most so much, resumes included.")
 @click.option("--estimate", is_flag=True, help="Say what the run would ask for and cost; send nothing.")
 @click.option("--run", "folder", metavar="DIR", help="The run's folder; default: under runs/.")
@@ -36,6 +38,8 @@ def run(
     judge_models: tuple[str, ...],
     protocol: str | None,
     concurrency: int,
+    repairs: int,
+    unsafe_plots: bool,
     budget: float | None,
     estimate: bool,
     folder: str | None,
@@ -61,6 +65,7 @@ def run(
         folder=folder,
         base_url=base_url,
         models_file=models_file,
+        repairs=repairs,
         need_keys=not estimate,
     )
     if estimate:
@@ -77,7 +82,11 @@ def run(
     return finish(
         with_progress(
             lambda progress: opendesign.api.carry_out(
-                plan, concurrency=concurrency, browser=browser, report=progress
+                plan,
+                concurrency=concurrency,
+                browser=browser,
+                unsafe_plots=unsafe_plots,
+                report=progress,
             )
         ),
         as_json=as_json,

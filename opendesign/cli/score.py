@@ -18,6 +18,7 @@ from opendesign.cli.output import finish, parse_names, parse_pairs, with_progres
 @click.option("--budget", type=float, metavar="USD", help="Spend at most so much, resumes included.")
 @click.option("--run", "folder", metavar="DIR", help="The run's folder; default: under runs/.")
 @click.option("--browser", help="Path of the browser to use.")
+@click.option("--unsafe-plots", is_flag=True, help="Run the code of plots even where nothing isolates it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def score(
     paths: tuple[str, ...],
@@ -30,9 +31,10 @@ def score(
     budget: float | None,
     folder: str | None,
     browser: str | None,
+    unsafe_plots: bool,
     as_json: bool,
 ) -> int:
-    """Judge pages that exist already: HTML files, folders of them, or a JSONL of answers."""
+    """Judge pages or plots that exist already: files, folders of them, or a JSONL of answers."""
     import opendesign
 
     return finish(
@@ -48,6 +50,7 @@ def score(
                 folder=folder,
                 concurrency=concurrency,
                 browser=browser,
+                unsafe_plots=unsafe_plots,
                 report=progress,
             )
         ),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from opendesign import canonical, content
 from opendesign.errors import UnknownName, UsageError
-from opendesign.types import Artifact, Card, Case, Failure, Measure, Verdict
+from opendesign.types import Artifact, Card, Case, Failure, Kind, Measure, Verdict
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -82,9 +82,15 @@ def trait(card: Card, name: str, default: Any = None) -> Any:
 
     ``EXPECTED(card, case) -> dict``: calls, prompt_tokens, completion_tokens and pictures to expect for one
     case. ``COMPARES_RUNS``: it judges pages of two runs. ``CHECK(card)`` raises ``UsageError`` for a card
-    that the engine cannot use, before anything is asked.
+    that the engine cannot use, before anything is asked. ``KIND``: what it judges, see ``kind_of``.
     """
     return getattr(importlib.import_module(_point(card).module), name, default)
+
+
+def kind_of(card: Card) -> Kind:
+    """What the card's engine judges: "pages", or "plots" where its module says ``KIND = "plots"``."""
+    kind: Kind = trait(card, "KIND", "pages")
+    return kind
 
 
 def _point(card: Card) -> EntryPoint:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from opendesign.rendering.facts import Facts
     from opendesign.types import RenderSettings
 
-__all__ = ["examine"]
+__all__ = ["examine", "thumbnail"]
 
 THUMBNAIL_WIDTH = 480
 THUMBNAIL_BYTES = 15_000
@@ -29,15 +29,15 @@ def examine(png: bytes, facts: Facts, settings: RenderSettings) -> tuple[bytes, 
     with Image.open(io.BytesIO(png)) as opened:
         opened.load()
         image: Image.Image = opened if opened.mode == "RGB" else opened.convert("RGB")
-    thumbnail = _thumbnail(image, round(settings.height * settings.scale))
+    small = thumbnail(image, round(settings.height * settings.scale))
     if settings.scale != 1:  # the facts are in CSS pixels
         size = (round(image.width / settings.scale), round(image.height / settings.scale))
         image = image.resize(size, Image.Resampling.BOX)
-    return thumbnail, with_picture(facts, image)
+    return small, with_picture(facts, image)
 
 
-def _thumbnail(image: Image, screen: int) -> bytes:
-    """``screen``: how many rows of the picture the first screen has."""
+def thumbnail(image: Image, screen: int) -> bytes:
+    """WebP of the picture's first ``screen`` rows, at most ``THUMBNAIL_BYTES``."""
     from PIL.Image import Resampling
 
     rows = min(image.height, screen)

@@ -21,7 +21,7 @@ from opendesign.judging.sensitivity import KINDS, Good, Kind, Role, Shown, role_
 from opendesign.running.check_result import Check, Pair, kind_result, tolerances
 from opendesign.running.execute import CONCURRENCY, _check_engine, _first, _log, _unheard, cache_folder
 from opendesign.running.journey import Seat, Setup, artifact_of, verdict_of
-from opendesign.running.lazy import LazyRenderer
+from opendesign.running.lazy import Lazy
 from opendesign.running.plan import RUNS, seats_for
 from opendesign.running.report import Report
 from opendesign.running.statistics import rate
@@ -127,7 +127,7 @@ async def carry_out_check(
 
     with Store(plan.folder, write=True) as store:
         try:
-            async with LazyRenderer(make, lambda renderer: _check_engine(store, renderer)) as renderer:
+            async with Lazy(make, lambda renderer: _check_engine(store, renderer)) as renderer:
                 setup = Setup(model=None, protocol=plan.protocol, renderer=renderer, seats=(plan.seat,))
                 work = _Work(plan, setup, store, report, asyncio.Semaphore(concurrency))
                 async with asyncio.TaskGroup() as group:

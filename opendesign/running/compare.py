@@ -17,7 +17,7 @@ from opendesign.running.execute import major
 from opendesign.running.statistics import Estimate, Resampling, matrix
 from opendesign.running.store import Store
 from opendesign.running.summary import Summary, summarize
-from opendesign.types import CATEGORIES
+from opendesign.types import CATEGORIES, LIBRARIES
 
 if TYPE_CHECKING:
     import pandas
@@ -105,7 +105,10 @@ def compare(first: Path, second: Path) -> Comparison:
         seed=str(a.benchmark["hash"]),
     )
     groups: dict[str, set[str]] = {"": set(order)}
-    groups |= {category: {case for case in order if strata[case] == category} for category in CATEGORIES}
+    groups |= {
+        category: {case for case in order if strata[case] == category}
+        for category in (*CATEGORIES, *LIBRARIES)
+    }
     columns = {
         f"{group}\n{name}": {case: d for case, d in paired[name].items() if case in members}
         for group, members in groups.items()

@@ -7,19 +7,22 @@ import os
 import threading
 import traceback
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from opendesign.errors import OpenDesignError, StoreError, UsageError
 from opendesign.running.blobs import cannot_write
 from opendesign.running.journey import Seat, Setup, journey
-from opendesign.running.lazy import LazyRenderer
+from opendesign.running.keep import keep_tasks
+from opendesign.running.lazy import Lazy
 from opendesign.running.plan import Plan, check_same, stored_plan
 from opendesign.running.report import Report
 from opendesign.running.store import Store
 
 if TYPE_CHECKING:
     from opendesign.answering.models import Model
+    from opendesign.plotting import Plotter
     from opendesign.rendering import Renderer
     from opendesign.types import Case, Protocol
 
@@ -35,94 +38,72 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "opendesign"
 
 
-async def execute(
-    plan: Plan,
-    report: Report,
-    *,
-    concurrency: int = CONCURRENCY,
-    browser: str | None = None,
-    pages_at_once: int | None = None,
-) -> Store:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a run may use of this machine. None of it changes a result."""
+
+    concurrency: int = CONCURRENCY
+    browser: str | None = None  # path of the browser to use
+    pages_at_once: int | None = None
+    unsafe_plots: bool = False  # run the code of plots also where nothing isolates it
+
+
+async def execute(plan: Plan, report: Report, means: Means | None = None) -> Store:
     """Do what is not done yet of ``plan``. Returns the store, closed, with all its records."""
     with Store(plan.folder, write=True) as store:
         if store.manifest_path.exists():
             check_same(store, plan)
         else:
+            keep_tasks(plan.cases, store.blobs)
             store.create(plan.manifest())
-        await _all(
-            store,
-            plan.cases,
-            plan.samples,
-            plan.protocol,
-            plan.seats,
-            plan.model,
-            report,
-            concurrency=concurrency,
-            browser=browser,
-            pages_at_once=pages_at_once,
-        )
+        work = _Work(plan.cases, plan.samples, plan.protocol, plan.seats, plan.model)
+        await _all(store, work, report, means or Means())
     return store
 
 
-async def rejudge(
-    folder: Path,
-    seats: tuple[Seat, ...],
-    report: Report,
-    *,
-    concurrency: int = CONCURRENCY,
-    browser: str | None = None,
-    pages_at_once: int | None = None,
-) -> Store:
+async def rejudge(folder: Path, seats: tuple[Seat, ...], report: Report, means: Means | None = None) -> Store:
     """Judge a stored run (again): asks no model for an answer and writes no artifact."""
     with Store(folder, write=True) as store:
         cases, samples, protocol = stored_plan(store)
-        await _all(
-            store,
-            cases,
-            samples,
-            protocol,
-            seats,
-            None,
-            report,
-            concurrency=concurrency,
-            browser=browser,
-            pages_at_once=pages_at_once,
-        )
+        await _all(store, _Work(cases, samples, protocol, seats, None), report, means or Means())
     return store
 
 
-async def _all(
-    store: Store,
-    cases: tuple[Case, ...],
-    samples: int,
-    protocol: Protocol,
-    seats: tuple[Seat, ...],
-    model: Model | None,
-    report: Report,
-    *,
-    concurrency: int,
-    browser: str | None,
-    pages_at_once: int | None,
-) -> None:
-    if concurrency < 1:
-        raise UsageError(f"--concurrency is {concurrency}: at least one case has to be in flight.")
-    from opendesign.answering.models import close_models
+@dataclass(frozen=True, slots=True)
+class _Work:
+    cases: tuple[Case, ...]
+    samples: int
+    protocol: Protocol
+    seats: tuple[Seat, ...]
+    model: Model | None
 
-    def make() -> Renderer:
+    def renderer(self, means: Means) -> Renderer:
         from opendesign.rendering import Renderer
 
-        waiting = any(seat.card.live and seat.model is not None for seat in seats)
+        waiting = any(seat.card.live and seat.model is not None for seat in self.seats)
         return Renderer(
-            protocol.render,
-            browser=browser,
-            pages_at_once=pages_at_once,
+            self.protocol.render,
+            browser=means.browser,
+            pages_at_once=means.pages_at_once,
             sessions_at_once=SESSIONS if waiting else None,
             cache=cache_folder() / "network",
         )
 
+    def plotter(self, means: Means, renderer: Lazy[Renderer]) -> Plotter:
+        from opendesign.plotting import Plotter
+
+        assert self.protocol.plots is not None
+        return Plotter(self.protocol.plots, renderer=renderer.get, unsafe=means.unsafe_plots)
+
+
+async def _all(store: Store, work: _Work, report: Report, means: Means) -> None:
+    if means.concurrency < 1:
+        raise UsageError(f"--concurrency is {means.concurrency}: at least one case has to be in flight.")
+    from opendesign.answering.models import close_models
+
     asyncio.get_running_loop().set_exception_handler(_unheard)
-    report.begin(len(cases) * samples, [seat.card.name for seat in seats])
-    room = asyncio.Semaphore(concurrency)
+    report.begin(len(work.cases) * work.samples, [seat.card.name for seat in work.seats])
+    room = asyncio.Semaphore(means.concurrency)
     broken: list[str] = []
 
     async def one(case: Case, sample: int) -> None:
@@ -139,11 +120,20 @@ async def _all(
             room.release()
 
     try:
-        async with LazyRenderer(make, lambda renderer: _check_engine(store, renderer)) as renderer:
-            setup = Setup(model=model, protocol=protocol, renderer=renderer, seats=seats)
+        async with (
+            Lazy(lambda: work.renderer(means), lambda renderer: _check_engine(store, renderer)) as renderer,
+            Lazy(lambda: work.plotter(means, renderer)) as plotter,
+        ):
+            setup = Setup(
+                model=work.model,
+                protocol=work.protocol,
+                renderer=renderer,
+                plotter=plotter,
+                seats=work.seats,
+            )
             async with asyncio.TaskGroup() as group:
-                for case in cases:
-                    for sample in range(samples):
+                for case in work.cases:
+                    for sample in range(work.samples):
                         await room.acquire()
                         group.create_task(one(case, sample))
     except* OpenDesignError as errors:

@@ -1,4 +1,4 @@
-"""The whole journey of one case: answer → page → verdicts.
+"""The whole journey of one case: answer → page or plot → verdicts.
 
 One function of a case and a setup, with nothing shared but the store it reports to, so that it can run on
 any machine. What is stored is used again; what fails is data with an owner, and this is the one place that
@@ -16,15 +16,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from opendesign.canonical import digest, hash_of, plain
 from opendesign.errors import Failed, failed
+from opendesign.running.keep import keep_page, keep_plot, source_of
+from opendesign.running.repair import repair
 from opendesign.running.report import Report
 from opendesign.running.store import Key, Store
-from opendesign.types import Answer, Artifact, Blob, Card, Case, Failure, GenerationSettings, Verdict
+from opendesign.types import Answer, Artifact, Card, Case, Failure, GenerationSettings, Verdict
 
 if TYPE_CHECKING:
     from opendesign.answering.models import Model
     from opendesign.judging.cards import Engine
-    from opendesign.rendering import Renderer, Rendering
-    from opendesign.running.lazy import LazyRenderer
+    from opendesign.plotting import Plotter
+    from opendesign.rendering import Renderer
+    from opendesign.running.blobs import Blobs
+    from opendesign.running.lazy import Lazy
     from opendesign.types import Protocol
 
 Outcome = TypeVar("Outcome", Answer, Artifact, Verdict)
@@ -64,7 +68,8 @@ class Setup:
 
     model: Model | None
     protocol: Protocol
-    renderer: LazyRenderer
+    renderer: Lazy[Renderer]
+    plotter: Lazy[Plotter] | None = None  # where answers become plots
     seats: tuple[Seat, ...]
 
     @cached_property
@@ -74,14 +79,17 @@ class Setup:
         return hash_of(self.model.config(self.protocol.generation))
 
     @cached_property
-    def render_config(self) -> str:
+    def artifact_config(self) -> str:
         """Hash of what decides an artifact beside the document."""
-        return hash_of(plain(self.protocol.render))
+        plots = self.protocol.plots
+        if plots is None:
+            return hash_of(plain(self.protocol.render))
+        return hash_of(plain(replace(plots, data="none", instructions={}, repairs=0)))
 
 
 async def journey(case: Case, sample: int, setup: Setup, store: Store, report: Report) -> None:
     """Take one sample of one case through every step that is not done yet."""
-    answer = await _answer(case, sample, setup, store, report)
+    answer = await answer_of(case, sample, setup, store, report)
     if answer is None:
         return
     failure = answer.failure
@@ -94,6 +102,7 @@ async def journey(case: Case, sample: int, setup: Setup, store: Store, report: R
         if artifact is None:
             return
         failure = artifact.failure
+    await repair(case, answer, failure, setup, store, report)
     if failure is not None and failure.status != "model_failure":
         return  # nothing to judge: unscored, and tried again when the run is resumed
     for seat in setup.seats:
@@ -103,7 +112,10 @@ async def journey(case: Case, sample: int, setup: Setup, store: Store, report: R
             await verdict_of(case, artifact, seat, setup, store, report)
 
 
-async def _answer(case: Case, sample: int, setup: Setup, store: Store, report: Report) -> Answer | None:
+async def answer_of(
+    case: Case, sample: int, setup: Setup, store: Store, report: Report, step: str = "answer"
+) -> Answer | None:
+    """The model's answer, asked for and kept; or the stored one. None where re-judging finds none."""
     model = setup.model
     if model is None:  # re-judging: the last stored answer counts, whatever settings made it
         record = store.records("answers.jsonl").get((case.id, sample))
@@ -112,7 +124,7 @@ async def _answer(case: Case, sample: int, setup: Setup, store: Store, report: R
     key = Key(
         case=case.id,
         sample=sample,
-        step="answer",
+        step=step,
         config=setup.answer_config,
         input=hash_of([case.category, case.prompt]),
     )
@@ -131,54 +143,44 @@ def _stored_artifact(case: Case, sample: int, store: Store) -> Artifact | None:
     return store.decode(record, Artifact) if record else None
 
 
-async def artifact_of(case: Case, answer: Answer, setup: Setup, store: Store, report: Report) -> Artifact:
-    """The page of an answer, rendered and kept; or the stored one, where nothing changed."""
+async def artifact_of(
+    case: Case, answer: Answer, setup: Setup, store: Store, report: Report, step: str = "artifact"
+) -> Artifact:
+    """The page or plot of an answer, made and kept; or the stored one, where nothing changed."""
     document = answer.document or ""
+    made: dict[str, str] = {}
     key = Key(
         case=case.id,
         sample=answer.sample,
-        step="artifact",
-        config=setup.render_config,
-        input=digest(document)[:16],
+        step=step,
+        config=setup.artifact_config,
+        input=_input(case, document),
     )
 
-    async def render() -> Artifact:
+    async def make() -> Artifact:
+        if case.task is not None:
+            assert setup.plotter is not None
+            plotter = await setup.plotter.get()
+            made["plots"], made["isolation"] = plotter.engine, plotter.isolation
+            return keep_plot(
+                answer, document, await plotter.plot(document, case.task), plotter.engine, store.blobs
+            )
         renderer = await setup.renderer.get()
         made["browser"], made["fonts"] = renderer.engine, renderer.fonts
-        return keep(answer, document, await renderer.render(document), renderer.engine, store)
+        return keep_page(answer, document, await renderer.render(document), renderer.engine, store.blobs)
 
-    def unrendered(failure: Failure) -> Artifact:
-        page = store.blobs.put(document.encode("utf-8", "replace"), "html")
-        return Artifact(case=case.id, sample=answer.sample, document=page, failure=failure)
+    def unmade(failure: Failure) -> Artifact:
+        source = source_of(document, case, store.blobs)
+        return Artifact(case=case.id, sample=answer.sample, document=source, failure=failure)
 
-    made: dict[str, str] = {}
-    return await _step(store, key, Artifact, render, unrendered, report, made)
+    return await _step(store, key, Artifact, make, unmade, report, made)
 
 
-def keep(answer: Answer, document: str, rendering: Rendering, engine: str, store: Store) -> Artifact:
-    """The artifact of a rendering, its page, pictures and facts put among the blobs."""
-    put = store.blobs.put
-
-    def optional(data: bytes | None, suffix: str) -> Blob | None:
-        return put(data, suffix) if data is not None else None
-
-    facts = rendering.facts.to_json().encode("utf-8", "replace") if rendering.facts else None
-    return Artifact(
-        case=answer.case,
-        sample=answer.sample,
-        document=put(document.encode("utf-8", "replace"), "html"),
-        picture=optional(rendering.picture, "png"),
-        thumbnail=optional(rendering.thumbnail, "webp"),
-        facts=optional(facts, "json"),
-        engine=engine,
-        width=rendering.width,
-        height=rendering.height,
-        truncated=rendering.truncated,
-        requests=rendering.requests,
-        resources=rendering.resources,
-        failure=rendering.failure,
-        varies=rendering.varies,
-    )
+def _input(case: Case, document: str) -> str:
+    """Hash of what an artifact is made from: a page, or code and what it is run with."""
+    if case.task is None:
+        return digest(document)[:16]
+    return hash_of([document, case.task.library, case.task.setup, case.task.data.digest])
 
 
 def verdict_key(case: Case, sample: int, seat: Seat, judged: Any) -> Key:
@@ -186,6 +188,8 @@ def verdict_key(case: Case, sample: int, seat: Seat, judged: Any) -> Key:
     if isinstance(judged, Artifact):
         judged = [blob and blob.digest for blob in (judged.document, judged.picture, judged.facts)]
     about = [case.category, case.prompt, plain(case.requirements), plain(judged)]
+    if case.task is not None:
+        about.append(plain(case.task))
     return Key(
         case=case.id,
         sample=sample,
@@ -204,12 +208,9 @@ async def verdict_of(
     made = seat.made
 
     async def judge() -> Verdict:
-        if not seat.card.live:
-            verdict = await seat.engine(case, artifact, seat.card, None, seat.model)
-            return _kept(verdict, seat.card, store)
-        renderer = await setup.renderer.get()
-        made["browser"] = renderer.engine
-        return _kept(await _live(case, artifact, seat, renderer), seat.card, store)
+        if seat.card.live:
+            made["browser"] = (await setup.renderer.get()).engine
+        return await judged(case, artifact, seat, setup.renderer, store.blobs)
 
     def unjudged(failure: Failure) -> Verdict:
         if failure.status == "model_failure":
@@ -220,7 +221,21 @@ async def verdict_of(
     return await _step(store, key, Verdict, judge, unjudged, report, made)
 
 
-def _kept(verdict: Verdict, card: Card, store: Store) -> Verdict:
+async def judged(
+    case: Case, artifact: Artifact, seat: Seat, renderer: Lazy[Renderer], blobs: Blobs
+) -> Verdict:
+    """The verdict of one judge on a page that was rendered, given now and stored nowhere but in ``blobs``.
+
+    Raises ``Failed``.
+    """
+    if seat.card.live:
+        verdict = await _live(case, artifact, seat, await renderer.get())
+    else:
+        verdict = await seat.engine(case, artifact, seat.card, None, seat.model)
+    return _kept(verdict, seat.card, blobs)
+
+
+def _kept(verdict: Verdict, card: Card, blobs: Blobs) -> Verdict:
     """The verdict with its attachments put among the blobs, where evidence names them.
 
     Raises ``Failed`` for a score that the card does not have or that is outside its range.
@@ -234,8 +249,7 @@ def _kept(verdict: Verdict, card: Card, store: Store) -> Verdict:
     if not verdict.attachments:
         return verdict
     files = {
-        name: store.blobs.put(data, name.rpartition(".")[2]).name
-        for name, data in verdict.attachments.items()
+        name: blobs.put(data, name.rpartition(".")[2]).name for name, data in verdict.attachments.items()
     }
     return replace(verdict, evidence={**verdict.evidence, "files": files}, attachments={})
 

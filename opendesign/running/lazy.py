@@ -1,37 +1,38 @@
-"""A renderer that starts its browser when the first page needs it, so that a finished run starts none."""
+"""A browser or a sandbox that starts when the first case needs it, so that a finished run starts none."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    from opendesign.rendering import Renderer
+T = TypeVar("T")
 
 
-class LazyRenderer:
-    """An async context manager around ``make``; ``get`` starts the renderer once."""
+class Lazy(Generic[T]):
+    """An async context manager around ``make``; ``get`` starts what it makes once."""
 
-    def __init__(self, make: Callable[[], Renderer], check: Callable[[Renderer], None] | None = None) -> None:
+    def __init__(
+        self, make: Callable[[], AbstractAsyncContextManager[T]], check: Callable[[T], None] | None = None
+    ) -> None:
         self._make = make
         self._check = check
         self._stack = AsyncExitStack()
         self._starting = asyncio.Lock()
-        self._renderer: Renderer | None = None
+        self._started: T | None = None
 
-    async def get(self) -> Renderer:
-        """The renderer, started. ``check`` may refuse it, e.g. because it differs from the run's."""
+    async def get(self) -> T:
+        """What was made, started. ``check`` may refuse it, e.g. because it differs from the run's."""
         async with self._starting:
-            if self._renderer is None:
-                renderer = await self._stack.enter_async_context(self._make())
+            if self._started is None:
+                started = await self._stack.enter_async_context(self._make())
                 if self._check is not None:
-                    self._check(renderer)
-                self._renderer = renderer
-            return self._renderer
+                    self._check(started)
+                self._started = started
+            return self._started
 
-    async def __aenter__(self) -> LazyRenderer:
+    async def __aenter__(self) -> Lazy[T]:
         return self
 
     async def __aexit__(self, *error: object) -> None:

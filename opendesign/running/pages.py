@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import opendesign
 from opendesign.canonical import hash_of, plain
 from opendesign.errors import UsageError
-from opendesign.running.plan import Plan, plan_run, seats_for
+from opendesign.running.plan import Plan, composed, plan_run, seats_for
 from opendesign.types import Answer, Benchmark, Case, Category, GenerationSettings
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ def plan_pages(
     money = Budget(budget) if budget is not None else None
     seats, notes = seats_for(rules, judges, judge_models, budget=money)
     if benchmark is not None:
-        model, cases, more = _answers_of(load_benchmark(benchmark), paths)
         asked = load_benchmark(benchmark)
+        model, cases, more = _answers_of(asked, paths)
+        cases = composed(cases, rules)
     else:
         model, cases, more = _own_cases(paths, category)
         asked = Benchmark(
@@ -119,6 +120,8 @@ def _own_cases(paths: Sequence[Path], category: str) -> tuple[Pages, tuple[Case,
             raise UsageError(
                 f"There is no file or folder {path}: give HTML files, folders of them, or a JSONL."
             )
+        if path.suffix.lower() == ".py":
+            raise UsageError(f"{path} draws a plot, which is held against its task: add --benchmark.")
         found = _pages_in(path) if path.is_dir() else [path]
         if not found:
             raise UsageError(f"There is no page in {path}: give HTML files, folders of them, or a JSONL.")

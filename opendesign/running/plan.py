@@ -9,7 +9,7 @@ import platform
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import opendesign
 from opendesign.canonical import hash_of, plain
 from opendesign.errors import UsageError
 from opendesign.running.journey import Seat
+from opendesign.running.keep import task_of
 from opendesign.running.store import Store
 from opendesign.types import Benchmark, Card, Case, Protocol
 
@@ -99,6 +100,8 @@ def plan_run(
     notes: Sequence[str] = (),
 ) -> Plan:
     """A plan; without ``folder`` its name is made from model, benchmark, protocol and a hash of the rest."""
+    from opendesign.answering.models import check_kind
+
     for need in ("name", "answer", "config"):
         if not hasattr(model, need):
             raise UsageError(
@@ -108,8 +111,7 @@ def plan_run(
         raise UsageError(f"--samples is {samples}: ask for at least one sample a case.")
     if not cases:
         raise UsageError("No case is left to run: widen --split, --category or --limit.")
-    from dataclasses import replace
-
+    check_kind(model, cases)
     plan = Plan(
         folder=folder or RUNS,
         benchmark=benchmark,
@@ -129,20 +131,41 @@ def plan_run(
     return replace(plan, folder=RUNS / f"{slug}-{protocol.name}-{hash_of(plan.identity())[:8]}")
 
 
+def with_repairs(protocol: Protocol, repairs: int) -> Protocol:
+    """The protocol with so many tries to repair a plot; its hash stays, since they are reported apart."""
+    if not repairs:
+        return protocol
+    if protocol.plots is None:
+        raise UsageError("--repairs is for benchmarks of plots: pages are not repaired.")
+    if repairs < 0:
+        raise UsageError(f"--repairs is {repairs}: it cannot be below zero.")
+    return replace(protocol, plots=replace(protocol.plots, repairs=repairs))
+
+
+def composed(cases: tuple[Case, ...], protocol: Protocol) -> tuple[Case, ...]:
+    """The cases with the prompts that models are sent: a plot's says also how its data looks."""
+    if protocol.plots is None:
+        return cases
+    from opendesign.cases.plots import compose
+
+    return tuple(compose(case, protocol.plots) for case in cases)
+
+
 def seats_for(
     protocol: Protocol,
     judges: Sequence[str] = (),
-    judge_models: Mapping[str, str] | None = None,
+    judge_models: Mapping[str, str | Model] | None = None,
     *,
     budget: Budget | None = None,
     models_file: Path | None = None,
+    concurrency: int | None = None,
     need_keys: bool = True,
 ) -> tuple[tuple[Seat, ...], tuple[str, ...]]:
     """The judges of a run and a note for every one that another stands in for.
 
     Without ``judges`` the protocol's. A judge for which no model is named is replaced by the protocol's
-    key-free stand-in. Raises ``UnknownName`` for a judge that is not there, ``UsageError`` for a model given
-    to a judge that takes none or does not sit.
+    key-free stand-in. ``concurrency`` is for models whose description names none. Raises ``UnknownName`` for
+    a judge that is not there, ``UsageError`` for a model given to a judge that takes none or does not sit.
     """
     from opendesign.answering.models import resolve
     from opendesign.judging.cards import load_card
@@ -160,19 +183,34 @@ def seats_for(
             )
         else:
             card = load_card(protocol.cards.get(name, name))
+        _same_kind(card, protocol)
         model = models.pop(name, None)
         if model is not None and not card.needs_model:
-            raise UsageError(f"The judge '{name}' takes no model: leave out --judge-model {name}={model}.")
+            told = model if isinstance(model, str) else model.name
+            raise UsageError(f"The judge '{name}' takes no model: leave out --judge-model {name}={told}.")
         if model is None and card.needs_model:
             raise UsageError(f"The judge '{name}' needs a model: add --judge-model {name}=PROVIDER/MODEL.")
-        chosen = None
-        if model is not None:
-            chosen = resolve(model, budget=budget, models_file=models_file, need_key=need_keys)
-        seats[card.name] = _seat(card, chosen)
+        if isinstance(model, str):
+            model = resolve(
+                model, budget=budget, models_file=models_file, concurrency=concurrency, need_key=need_keys
+            )
+        seats[card.name] = _seat(card, model)
     if models:
         name = next(iter(models))
         raise UsageError(f"--judge-model names '{name}', which is not among the judges of this run.")
     return tuple(seats.values()), tuple(notes)
+
+
+def _same_kind(card: Card, protocol: Protocol) -> None:
+    """Raise ``UsageError`` for a judge of pages where answers become plots, or the reverse."""
+    from opendesign.judging.cards import kind_of
+
+    kind = "pages" if protocol.plots is None else "plots"
+    if kind_of(card) != kind:
+        raise UsageError(
+            f"The judge '{card.name}' judges {kind_of(card)}, and here answers become {kind}: name one of "
+            f"{', '.join([*protocol.judges, *sorted(set(protocol.stand_ins.values()))])}."
+        )
 
 
 def _seat(card: Card, model: Model | None) -> Seat:
@@ -229,7 +267,11 @@ def stored_plan(store: Store) -> tuple[tuple[Case, ...], int, Protocol]:
 
     manifest = store.manifest()
     try:
-        cases = TypeAdapter(tuple[Case, ...]).validate_python(manifest["cases"])
+        stored = [
+            {**case, "task": task_of(case["task"], store.blobs)} if case.get("task") else case
+            for case in manifest["cases"]
+        ]
+        cases = TypeAdapter(tuple[Case, ...]).validate_python(stored)
         protocol = TypeAdapter(Protocol).validate_python(manifest["protocol"])
         return cases, int(manifest["samples"]), protocol
     except (ValidationError, KeyError, TypeError, ValueError):

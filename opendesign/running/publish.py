@@ -97,6 +97,7 @@ def publish(run: Path, results: Path = RESULTS, *, archive: Path | None = None) 
 def _write(store: Store, manifest: dict[str, Any], folder: Path) -> dict[str, int]:
     chosen = _pictured(manifest)
     kept = _without_machine(manifest)
+    kept["cases"] = [_with_truth(store, case, folder / PICTURES) for case in manifest["cases"]]
     _text(folder / "run.json", json.dumps(kept, ensure_ascii=False) + "\n")
     files = ["answers.jsonl", "artifacts.jsonl", *(f"verdicts-{judge}.jsonl" for judge in store.judges())]
     records = pictures = 0
@@ -131,6 +132,18 @@ def _pictured(manifest: Mapping[str, Any]) -> set[str]:
 def _without_machine(manifest: Mapping[str, Any]) -> dict[str, Any]:
     varies = {k: v for k, v in dict(manifest.get("varies") or {}).items() if k in ("started", "python")}
     return {**manifest, "varies": varies}
+
+
+def _with_truth(store: Store, case: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A case about a plot with a small picture of what answers are held against."""
+    task = case.get("task")
+    data = _read(store, task["truth"]) if task else None
+    frame = _frame(data) if data else None
+    if task is None or frame is None:
+        return case
+    name = f"{digest(frame)}.webp"
+    (folder / name).write_bytes(frame)
+    return {**case, "task": {**task, "shown": name}}
 
 
 def _slim(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,15 +44,14 @@ class Key:
 
     case: str
     sample: int
-    step: str  # "answer", "artifact" or "verdict-<judge>"
+    step: str  # "answer", "artifact", "verdict-<judge>"; of a repair "answer-repair-1", "artifact-repair-1" …
     config: str
     input: str
 
     @property
     def file(self) -> str:
-        return {"answer": "answers.jsonl", "artifact": "artifacts.jsonl"}.get(
-            self.step, self.step.replace("verdict-", "verdicts-", 1) + ".jsonl"
-        )
+        kind, *rest = self.step.split("-", 1)
+        return "-".join([f"{kind}s", *rest]) + ".jsonl"
 
 
 class Store:
@@ -176,7 +175,8 @@ class Store:
 
     def spent_usd(self) -> float:
         """What the stored steps have cost so far, failed calls that may be billed among them."""
-        files = ["answers.jsonl", *(f"verdicts-{judge}.jsonl" for judge in self.judges())]
+        paid = ("answers*.jsonl", "verdicts-*.jsonl")
+        files = [path.name for pattern in paid for path in sorted(self.folder.glob(pattern))]
         records = (record for file in files for record in self.journal(file).records())
         return float(
             sum(

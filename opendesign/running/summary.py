@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from opendesign.canonical import plain
 from opendesign.errors import REASONS
+from opendesign.running.plot_rates import PlotRates, plot_rates
 from opendesign.running.statistics import Estimate, Resampling, matrix, rate
 from opendesign.running.store import Store
-from opendesign.types import CATEGORIES
+from opendesign.types import ABSENT, CATEGORIES, LIBRARIES
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +50,7 @@ class Summary:
     failure_details: Mapping[str, str]  # reason -> what the first of them said
     affected_by_network: float | None  # share of pages with a request that failed or was refused
     changed_resources: int  # addresses that gave pages of this run different bytes
-    engines: tuple[str, ...]  # browsers that made the pictures
+    engines: tuple[str, ...]  # browsers, or plotting libraries, that made the pictures
     fonts: tuple[str, ...]  # hashes of the font sets they had
     aggregation: Aggregation
     prompt_tokens: int
@@ -57,6 +58,7 @@ class Summary:
     cost_usd: float | None  # None where a price is not known
     seconds: float  # during which at least one step was in progress
     answer_seconds: float | None  # mean over answers
+    plots: PlotRates | None = field(default=None, metadata=ABSENT)  # where answers became plots
     rows: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
@@ -69,6 +71,8 @@ class Summary:
             lines.append(
                 f"  {score} {one.mean:.2f}{interval}, n = {one.n}, coverage {self.coverage[judge]:.0%}"
             )
+        if self.plots and self.plots.all.error:
+            lines.append(f"  error rate {self.plots.all.error.mean:.0%}")
         lines += [f"  {count} × {reason}" for reason, count in self.failures.items()]
         return "\n".join(lines)
 
@@ -139,7 +143,9 @@ def summarize(
         headline=next(iter(_headlines(manifest, measures, scores[""]).values()), None),
         headlines=_headlines(manifest, measures, scores[""]),
         scores=scores[""],
-        by_category={c: scores[f"category:{c}"] for c in CATEGORIES if f"category:{c}" in scores},
+        by_category={
+            c: scores[f"category:{c}"] for c in (*CATEGORIES, *LIBRARIES) if f"category:{c}" in scores
+        },
         by_difficulty={
             d: scores[f"difficulty:{d}"] for d in ("easy", "medium", "hard") if f"difficulty:{d}" in scores
         },
@@ -148,7 +154,7 @@ def summarize(
         failure_details=_details([answers, artifacts, *verdicts.values()]),
         affected_by_network=_affected(artifacts),
         changed_resources=_changed(artifacts),
-        engines=_made(artifacts, "browser"),
+        engines=_made(artifacts, "browser") or _made(artifacts, "plots"),
         fonts=_made(artifacts, "fonts"),
         aggregation=rule,
         prompt_tokens=sum(_usage(record).get("prompt_tokens", 0) for record in everything),
@@ -156,6 +162,7 @@ def summarize(
         cost_usd=_cost(everything),
         seconds=_busy_seconds(everything),
         answer_seconds=_mean([r["varies"].get("seconds") for r in answers.values()]),
+        plots=plot_rates(store, answers, artifacts, verdicts, measures, resampling),
         rows=tuple(_row(case, sample, answers, artifacts, verdicts) for case, sample in _pairs(cases, keys)),
     )
 

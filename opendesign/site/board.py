@@ -10,9 +10,9 @@ from opendesign.canonical import to_json
 from opendesign.site.charts import Charts, place_labels
 from opendesign.site.columns import Column, cost_of, fact_columns, score_columns
 from opendesign.site.ranking import ALL, DIFFICULTIES, Group, Standing
-from opendesign.site.reading import Entry
+from opendesign.site.reading import RANKED_BY, Entry
 from opendesign.site.writing import short
-from opendesign.types import CATEGORIES
+from opendesign.types import CATEGORIES, LIBRARIES
 
 __all__ = ["CATEGORY_TITLES", "charts_of", "facts_of", "table_of", "title_of", "why_apart"]
 
@@ -22,6 +22,9 @@ CATEGORY_TITLES = {
     "game": "Game",
     "component": "Component",
     "dataviz": "Data visualisation",
+    "matplotlib": "Matplotlib",
+    "seaborn": "Seaborn",
+    "plotly": "Plotly",
 }
 
 
@@ -59,8 +62,8 @@ def table_of(group: Group) -> dict[str, Any]:
         "group": group,
         "columns": scores + facts,
         "rows": rows,
-        "views": [v for v in (*CATEGORIES, *DIFFICULTIES) if v in group.standings],
-        "categories": [v for v in CATEGORIES if v in group.standings],
+        "views": [v for v in (*CATEGORIES, *LIBRARIES, *DIFFICULTIES) if v in group.standings],
+        "categories": [v for v in (*CATEGORIES, *LIBRARIES) if v in group.standings],
         "difficulties": [v for v in DIFFICULTIES if v in group.standings],
         "by_view": _by_view(group),
         "apart": _apart_notes(group),
@@ -116,7 +119,7 @@ def _apart_notes(group: Group) -> list[str]:
     notes = []
     engines = {engine for entry in group.entries for engine in entry.summary["engines"]}
     if len(engines) > 1:
-        notes.append(f"Patch versions of the browser differ: {', '.join(sorted(engines))}.")
+        notes.append(f"Patch versions of what made the pictures differ: {', '.join(sorted(engines))}.")
     for entry in group.entries:
         if not entry.summary["ranked"] and not group.smoke:
             notes.append(f"{short(entry.model)} is not ranked: a judge scored less than 95 % of its answers.")
@@ -167,7 +170,7 @@ def _seconds(entry: Entry) -> float | None:
 def title_of(group: Group) -> str:
     """``OpenDesign · 840 cases · protocol standard · judge gpt-5``."""
     same = group.same
-    judge = same["judges"].get("static") or {}
+    judge = same["judges"].get(RANKED_BY[group.kind]) or {}
     who = judge.get("model") or (f"{judge['judge']} (key-free)" if judge else "no judge of looks")
     title = group.first.manifest["benchmark"].get("title") or same["benchmark"]["name"]
     cases = f"{same['count']} case{'s' if same['count'] != 1 else ''}"
@@ -196,8 +199,9 @@ def facts_of(group: Group) -> list[tuple[str, str]]:
             instead = "" if about["judge"].startswith(role) else f", in place of {role}"
             model = f", asked of {about['model']}" if about["model"] else ", without a model"
             facts.append((f"Judge: {role}", f"{about['judge']} ({about['hash']}){model}{instead}"))
-    facts.append(("Browser", ", ".join(same["browser"]) or "–"))
-    facts.append(("Fonts", ", ".join(same["fonts"]) or "–"))
+    facts.append(("Browser" if group.kind == "pages" else "Drawn with", ", ".join(same["browser"]) or "–"))
+    if group.kind == "pages":
+        facts.append(("Fonts", ", ".join(same["fonts"]) or "–"))
     return facts
 
 

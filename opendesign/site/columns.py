@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opendesign.site.ranking import Group, scores_in
+from opendesign.site.ranking import ALL, Group, scores_in
 from opendesign.site.reading import Entry
+from opendesign.site.writing import short
 
 __all__ = ["Cell", "Column", "fact_columns", "score_columns"]
 
@@ -57,24 +58,38 @@ _SCORES: tuple[tuple[str, str, str, str, float, int, str], ...] = (
         0,
         "Share of pages that keep every rule of sound HTML, in percent",
     ),
+    ("plot-visual", "good", "good", "Good", 100, 0, "Share of plots with 75 or more, in percent"),
+    ("plot-task", "score", "task", "Task", 1, 1, "The plot against its description alone, 0 to 100"),
+)
+
+
+#: share of a run's plots → title, what it means
+_RATES: tuple[tuple[str, str, str], ...] = (
+    ("error", "Error %", "Share of answers without code that runs, in percent"),
+    ("no_plot", "No plot %", "Share of answers whose code drew nothing, in percent"),
+    ("blank", "Blank %", "Share of answers whose plot is blank, in percent"),
 )
 
 
 def score_columns(group: Group) -> list[Column]:
     """Columns of scores that at least one run of the group has, the headline first."""
     headline = group.headline or ""
-    columns = [Column("total", "Total", f"{headline}, 0 to 100, with its 95 % interval", _total(headline))]
+    title = "Total" if group.kind == "pages" else "Plot"
+    columns = [Column("total", title, f"{headline}, 0 to 100, with its 95 % interval", _total(headline))]
     for role, measure, key, title, scale, digits, about in _SCORES:
         name = group.first.score_of(role, measure)
         # A part of that name may be another thing in a stand-in: it is shown for the role's own judge only.
         if name and (role != "static" or not group.smoke):
             columns.append(Column(key, title, f"{about} ({name})", _score(name, scale, digits)))
+    if group.kind == "plots":
+        columns += [Column(key, title, about, _rate(key), low_is_good=True) for key, title, about in _RATES]
     return columns
 
 
 def fact_columns(group: Group) -> list[Column]:
     """What a run took, and what of it failed: the same in every view."""
     return [
+        *_plot_columns(group),
         Column("cost", "$ / case", "Cost of answering and judging, in US dollars", _cost, True, False),
         Column("seconds", "s / case", "Mean seconds until an answer was there", _seconds, True, False),
         Column("tokens", "Tokens", "Completion tokens a case, judges' included", _tokens, True, False),
@@ -94,6 +109,42 @@ def fact_columns(group: Group) -> list[Column]:
             False,
         ),
     ]
+
+
+def _plot_columns(group: Group) -> list[Column]:
+    """What models of this group did on plots, where they were asked for some."""
+    found = [entry for entry in group.entries if entry.model in group.beside]
+    if not found:
+        return []
+    one = group.beside[found[0].model]
+    title = short(str(one.manifest["benchmark"].get("title") or one.summary["benchmark"]["name"]))
+
+    def plot(entry: Entry, view: str) -> Cell:
+        there = group.beside.get(entry.model)
+        return _total(there.headline or "")(there, ALL) if there else NONE
+
+    def error(entry: Entry, view: str) -> Cell:
+        there = group.beside.get(entry.model)
+        return _rate("error")(there, ALL) if there else NONE
+
+    return [
+        Column("plots", "Plots", f"{title}: {one.headline}, 0 to 100", plot, scores=False),
+        Column("plot-errors", "Plot err. %", f"{title}: answers without code that runs", error, True, False),
+    ]
+
+
+def _rate(key: str) -> Callable[[Entry, str], Cell]:
+    def cell(entry: Entry, view: str) -> Cell:
+        plots = entry.summary.get("plots") or {}
+        rates = plots.get("all") if view == ALL else (plots.get("by_library") or {}).get(view)
+        share = (rates or {}).get(key)
+        return (
+            Cell(f"{share['mean']:.0%}".rstrip("%"), share["mean"], interval(share, 100, 0))
+            if share
+            else NONE
+        )
+
+    return cell
 
 
 def _total(name: str) -> Callable[[Entry, str], Cell]:

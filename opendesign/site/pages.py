@@ -157,7 +157,8 @@ def case_values(
         }
         order = sorted(scores, key=lambda slug: (-scores[slug], slug))
         sections.append({"group": group, "cards": [cards[slug][case["id"]] for slug in order]})
-    return {"case": case, "sections": sections}
+    truths = [g.first.truths[case["id"]] for g in groups if case["id"] in g.first.truths]
+    return {"case": case, "task": case.get("task"), "sections": sections, "truths": truths}
 
 
 def card_values(entry: Entry, case: str, name: str) -> dict[str, Any]:

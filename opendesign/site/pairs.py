@@ -14,7 +14,7 @@ from typing import Any
 from opendesign.canonical import hash_of, plain, to_json
 from opendesign.running.statistics import matrix
 from opendesign.site.ranking import ALL, Group, views_of
-from opendesign.site.reading import ROLES, Entry
+from opendesign.site.reading import RANKED_BY, ROLES, Entry
 from opendesign.site.writing import Kept
 
 __all__ = ["Pair", "measures_of", "pairs_of"]
@@ -50,7 +50,8 @@ def measures_of(entry: Entry) -> list[str]:
     """Scores that a comparison shows: the headline first, its parts, then the other roles'."""
     wanted = [entry.headline]
     own = {role: judge for role, judge in entry.roles.items() if judge.startswith(role)}
-    for role in ("static", *(role for role in ROLES if role != "static")):
+    first = RANKED_BY[entry.kind]
+    for role in (first, *(role for role in ROLES[entry.kind] if role != first)):
         judge = entry.roles.get(role)
         wanted += [entry.summary["headlines"].get(judge)] if judge else []
         # A stand-in's measures are its own: a part of the same name would be another thing.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from opendesign.canonical import hash_of
 from opendesign.running.execute import major
 from opendesign.running.statistics import LEAST, LEVEL, Resampling, matrix
 from opendesign.site.reading import ROLES, Entry
-from opendesign.types import CATEGORIES
+from opendesign.types import CATEGORIES, LIBRARIES, Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,10 +54,15 @@ class Group:
     id: str
     same: Mapping[str, Any]
     entries: tuple[Entry, ...]
+    beside: Mapping[str, Entry] = field(default_factory=dict)  # model → its run on a benchmark of plots
 
     @property
     def first(self) -> Entry:
         return self.entries[0]
+
+    @property
+    def kind(self) -> Kind:
+        return self.first.kind
 
     @property
     def smoke(self) -> bool:
@@ -183,7 +188,7 @@ def views_of(entry: Entry) -> dict[str, set[str]]:
     """What a table can be narrowed to → the cases in it: all, each category, each difficulty."""
     cases = entry.cases.values()
     views = {ALL: set(entry.cases)}
-    for category in CATEGORIES:
+    for category in (*CATEGORIES, *LIBRARIES):
         views[category] = {case["id"] for case in cases if case["category"] == category}
     for difficulty in DIFFICULTIES:
         views[difficulty] = {case["id"] for case in cases if case["difficulty"] == difficulty}
@@ -211,14 +216,22 @@ def groups_of(entries: Iterable[Entry]) -> list[Group]:
         Group(id=key, same=same[key], entries=tuple(sorted(members, key=lambda e: e.slug)))
         for key, members in found.items()
     ]
-    return sorted(groups, key=lambda g: (g.smoke, -len(g.entries), -len(g.first.cases), g.id))
+    groups.sort(key=lambda g: (g.smoke, g.kind == "plots", -len(g.entries), -len(g.first.cases), g.id))
+    return [replace(group, beside=_plots_beside(group, groups)) for group in groups]
+
+
+def _plots_beside(group: Group, groups: Sequence[Group]) -> dict[str, Entry]:
+    """The runs of the largest group of plots that was judged as this one was: by models, or without."""
+    plots = (g for g in groups if g.kind == "plots" and g.smoke == group.smoke)
+    found = next(plots, None) if group.kind == "pages" else None
+    return {entry.model: entry for entry in found.entries} if found else {}
 
 
 def _identity(entry: Entry) -> dict[str, Any]:
     """All that decides a score beside the model: runs are ranked together only where this is equal."""
     summary, planned = entry.summary, entry.manifest["judges"]
     judges = {}
-    for role in ROLES:
+    for role in ROLES[entry.kind]:
         judge = entry.roles.get(role)
         about = summary["judges"].get(judge) or {}
         judges[role] = (

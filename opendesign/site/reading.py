@@ -20,10 +20,15 @@ from opendesign.errors import REASONS, StoreError
 from opendesign.running.store import Store
 from opendesign.running.summary import summarize
 from opendesign.site.writing import Kept
+from opendesign.types import Kind
 
 __all__ = ["Entry", "Shown", "Step", "read_entry", "slug_of"]
 
-ROLES = ("execution", "static", "interactive")
+ROLES: dict[Kind, tuple[str, ...]] = {
+    "pages": ("execution", "static", "interactive"),
+    "plots": ("plot-visual", "plot-task"),
+}
+RANKED_BY: dict[Kind, str] = {"pages": "static", "plots": "plot-visual"}
 _PICTURE = re.compile(r"[0-9a-f]{64}\.(webp|png|jpg|jpeg)")
 _FORM = 1  # of what is kept of a run; raised when it changes
 _STEPS = 12  # of a trace; no judge has more
@@ -79,12 +84,17 @@ class Entry:
     def cases(self) -> dict[str, Mapping[str, Any]]:
         return {case["id"]: case for case in self.manifest["cases"]}
 
+    @property
+    def kind(self) -> Kind:
+        """What its answers became."""
+        return "plots" if self.manifest["protocol"].get("plots") else "pages"
+
     @cached_property
     def roles(self) -> dict[str, str]:
-        """Role (execution, static, interactive) → the judge that has it in this run, itself or instead."""
+        """Role (execution, static …) → the judge that has it in this run, itself or instead."""
         judges = self.summary["judges"]
         found = {}
-        for role in ROLES:
+        for role in ROLES[self.kind]:
             own = [j for j in judges if j == role or j.startswith(f"{role}-")]
             stand_ins = [j for j, about in judges.items() if about.get("stands_in_for") == role]
             if own or stand_ins:
@@ -93,8 +103,8 @@ class Entry:
 
     @cached_property
     def headline(self) -> str | None:
-        """The score it is ranked by: that of the static role, else the summary's headline."""
-        judge = self.roles.get("static")
+        """The score it is ranked by: that of the static role (of plots: visual), else the summary's own."""
+        judge = self.roles.get(RANKED_BY[self.kind])
         name = (self.summary["headlines"].get(judge) if judge else None) or self.summary["headline"]
         return str(name) if name else None
 
@@ -119,9 +129,16 @@ class Entry:
         return {n: {c: sum(v) / len(v) for c, v in cases.items()} for n, cases in values.items()}
 
     @cached_property
+    def truths(self) -> dict[str, str]:
+        """Case → name of the picture its plot is held against."""
+        tasks = {id: case.get("task") or {} for id, case in self.cases.items()}
+        names = {id: _picture(task.get("shown") or task.get("truth")) for id, task in tasks.items()}
+        return {id: name for id, name in names.items() if name}
+
+    @cached_property
     def pictures(self) -> frozenset[str]:
         """Names of all pictures that its pages show, whether they were published or not."""
-        names = {one.picture for one in self.shown.values()}
+        names = {*self.truths.values(), *(one.picture for one in self.shown.values())}
         for one in self.shown.values():
             names.update(name for step in one.trace for name in (step.before, step.after))
         return frozenset(name for name in names if name)

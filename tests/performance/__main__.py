@@ -14,7 +14,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.performance import chain, judging, memory, rendering, second_run, site, starting, studies
+from tests.performance import (
+    chain,
+    judging,
+    memory,
+    plots,
+    rendering,
+    rewards,
+    second_run,
+    site,
+    starting,
+    studies,
+)
 from tests.performance.bench import QUICK, Bench, Row, Samples, Sizes, Variant, interleaved, say
 from tests.performance.meter import BenchError
 from tests.performance.table import text
@@ -31,6 +42,8 @@ PARTS: dict[str, Any] = {
     "rendering": rendering,
     "chain": chain,
     "judging": judging,
+    "rewards": rewards,
+    "plots": plots,
     "starting": starting,
     "second-run": second_run,
     "memory": memory,

@@ -15,7 +15,7 @@ from opendesign.cases.benchmark import benchmarks, load_benchmark, load_card, lo
 from opendesign.cases.categories import CATEGORY_NAMES, category_of
 from opendesign.content import shipped
 from opendesign.errors import UnknownName, UsageError
-from opendesign.types import CATEGORIES
+from opendesign.types import CATEGORIES, LIBRARIES
 from tests.unit.making_cases import CARD, PROMPTS, case, write
 
 SHIPPED = load_benchmark("opendesign")
@@ -215,7 +215,7 @@ def test_what_is_not_there_is_refused_with_the_nearest(mine: Path) -> None:
 )
 def test_every_source_name_has_one_slug(name: str, slug: str) -> None:
     assert category_of(name) == slug
-    assert tuple(CATEGORY_NAMES) == CATEGORIES
+    assert tuple(CATEGORY_NAMES) == (*CATEGORIES, *LIBRARIES)
 
 
 def test_the_shipped_protocols_are_as_the_design_has_them() -> None:

@@ -20,7 +20,7 @@ from opendesign.judging.checklist import expected, judge
 from opendesign.judging.checklist.answers import Item, answers_in
 from opendesign.rendering import Renderer
 from opendesign.running.blobs import Blobs
-from opendesign.running.journey import keep
+from opendesign.running.keep import keep_page
 from opendesign.running.store import Store
 from opendesign.testing import Fault, ScriptedReply, ScriptedRequest, ScriptedServer
 from opendesign.types import Answer, Artifact, Case, RenderSettings, Requirement, Verdict
@@ -169,7 +169,7 @@ async def checked(
     store = Store(folder / "run")
     rendering = await renderer.render(document)
     answer = Answer(case=asked.id, sample=0, text="")
-    artifact = keep(answer, document, rendering, renderer.engine, store)
+    artifact = keep_page(answer, document, rendering, renderer.engine, store.blobs)
     with ScriptedServer(script) as server:
         try:
             async with renderer.session(document) as session:

@@ -44,7 +44,7 @@ def test_json_is_one_document() -> None:
     told = json.loads(result.stdout)
     assert told["works"] is False
     names = [finding["name"] for finding in told["findings"]]
-    assert names == ["browser", "fonts", "keys", "network"]
+    assert names == ["browser", "fonts", "keys", "network", "plots"]
     assert "sk-do-not-print-me" not in result.output
 
 

@@ -1,0 +1,16 @@
+import matplotlib.pyplot as plt
+
+fig, left = plt.subplots(figsize=(9, 5))
+left.bar(df["month"], df["rain_mm"], color="#8fb8de")
+left.set_ylim(0, 160)
+left.set_ylabel("Rain (mm)", color="#2f6690")
+left.tick_params(axis="y", colors="#2f6690")
+left.tick_params(axis="x", rotation=90)
+right = left.twinx()
+right.plot(df["month"], df["temperature_c"], color="#c8553d", marker="o")
+right.set_ylim(-5, 25)
+right.set_ylabel("Temperature (°C)", color="#c8553d")
+right.tick_params(axis="y", colors="#c8553d")
+left.set_title("Climate of two years")
+fig.tight_layout()
+plt.show()

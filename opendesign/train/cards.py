@@ -1,0 +1,97 @@
+"""The card of a checkpoint: what it was trained on, by which judges, and what must not be tested with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opendesign.train.heldout import Point, points
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback
+
+    from opendesign.train import AgenticReward
+    from opendesign.train.prompts import Asked
+
+__all__ = ["Provenance", "about_reward", "keep", "text"]
+
+FILE = "README.md"
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What a card says before there is any result: ``facts`` are shown in a table, in this order."""
+
+    title: str
+    facts: Mapping[str, object]
+    test_cases: tuple[str, ...] = ()
+
+
+def about_reward(reward: AgenticReward, models: Mapping[str, Any]) -> dict[str, object]:
+    """Rows of a card about the judges of a reward."""
+    roles = [
+        f"{role}: {judge}" + (f" ({models[judge]})" if judge in models else "")
+        for role, judge in reward.roles.items()
+    ]
+    weights = [f"{name} {weight:g}" for name, weight in reward.weights.items()]
+    return {"Judges": ", ".join(roles), "Weights": ", ".join(weights)}
+
+
+def about_prompts(asked: Asked) -> dict[str, object]:
+    """Rows of a card about the prompts."""
+    counts = f"{len(asked.train)} trained on, {len(asked.held_out)} held out"
+    return {"Prompts": f"{asked.source} ({asked.hash}): {counts}"}
+
+
+def text(made: Provenance, *, step: int, found: list[Point]) -> str:
+    """The card in Markdown."""
+    import opendesign
+
+    lines = [f"# {made.title}, step {step}", ""]
+    if made.test_cases:
+        named = ", ".join(made.test_cases[:_MOST_NAMED])
+        rest = len(made.test_cases) - _MOST_NAMED
+        lines += [
+            f"**Trained on test cases.** {len(made.test_cases)} prompts are of a benchmark or nearly so, "
+            f"on which results say nothing of it: {named}{f' and {rest} more' if rest > 0 else ''}.",
+            "",
+        ]
+    lines += ["| | |", "|---|---|"]
+    lines += [f"| {name} | {_cell(value)} |" for name, value in made.facts.items()]
+    lines += [f"| opendesign | {opendesign.__version__} |", ""]
+    if found:
+        lines += ["| step | training judge | held-out judge | gap |", "|---:|---:|---:|---:|"]
+        lines += [
+            f"| {one.step} | {one.training:.3f} | {one.held_out:.3f} | "
+            f"{'–' if one.gap is None else f'{one.gap:+.2f}'} |"
+            for one in found
+        ]
+        lines += ["", "The gap is in standard deviations of each judge's scores at step 0.", ""]
+    lines.append("Test with a judge of another family: a model learns to please the judge that trains it.")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).split()).replace("|", "\\|")
+
+
+def write(folder: Path, made: Provenance, state: Any) -> None:
+    """Put the card into ``folder``, in place of the trainer's."""
+    found = points(state.log_history)
+    (folder / FILE).write_text(text(made, step=state.global_step, found=found), encoding="utf-8")
+
+
+def keep(made: Provenance) -> TrainerCallback:
+    """Writes a card into every checkpoint."""
+    from transformers import TrainerCallback
+
+    class Keep(TrainerCallback):  # type: ignore[misc]
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            if state.is_world_process_zero and folder.is_dir():
+                write(folder, made, state)
+
+    return Keep()

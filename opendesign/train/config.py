@@ -1,0 +1,153 @@
+"""One TOML file for ``opendesign train sft`` and ``grpo``; what it leaves out is as in the paper.
+
+    model = "models/qwen3-4b"        # a folder as transformers writes it, or a .gguf file
+    out = "runs/grpo"                # checkpoints, curves, card; the same command again resumes
+    [reward]                         # settings of AgenticReward
+    judges = ["execution", "static"]
+    judge_models = { static = "openai/gpt-5" }
+    [held_out]                       # another judge, on prompts that are not trained on
+    judges = ["execution", "static"]
+    judge_models = { static = "anthropic/claude-sonnet-4-5" }
+    [trainer]                        # any field of TRL's GRPOConfig or SFTConfig
+    logging_steps = 1
+
+The settings of Code Aesthetics with Agentic Reward Feedback (arXiv 2510.23272). SFT: 3 epochs, AdamW, 10 %
+linear warm-up and then cosine, peak 1e-5, batch 128, length 8K. GRPO-AR: constant 3e-6, 64 prompts with 8
+answers each, KL 0.001, clip 0.5.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from opendesign.canonical import hash_of, plain
+from opendesign.cases.reading import read_toml, shown
+from opendesign.errors import UsageError
+from opendesign.train.trl import Mode
+
+__all__ = ["GRPO", "SFT", "HeldOut", "Prompts", "Settings", "read_settings", "spread", "trainer_settings"]
+
+Stage = Literal["sft", "grpo"]
+SFT: Mapping[str, Any] = {
+    "num_train_epochs": 3,
+    "learning_rate": 1e-5,
+    "lr_scheduler_type": "cosine",
+    "warmup_steps": 0.1,  # of all steps
+    "max_length": 8192,
+}
+GRPO: Mapping[str, Any] = {
+    "num_train_epochs": 1,
+    "learning_rate": 3e-6,
+    "lr_scheduler_type": "constant",
+    "beta": 0.001,
+    "epsilon": 0.5,
+    "max_completion_length": 8192,
+    "logging_steps": 1,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompts:
+    """What is asked. ``held_out`` of them, spread over the categories, are for the held-out judge alone."""
+
+    benchmark: str = "opendesign-train"
+    file: str | None = None  # JSONL with prompt, and category, case_id, requirements: instead of a benchmark
+    limit: int | None = None
+    held_out: int = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOut:
+    """A reward of another family, evaluated every so many steps; see ``heldout.py`` for gap and limit."""
+
+    every: int = 20
+    limit: float | None = 1.0  # widest gap, in standard deviations at step 0; without one it only warns
+    judges: tuple[str, ...]
+    judge_models: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # others of AgenticReward
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A whole file. ``data`` (JSONL) is what SFT learns from; ``per_device`` is rows on a device at once."""
+
+    model: str
+    out: str
+    seed: int = 0
+    data: str | None = None
+    prompts: Prompts = field(default_factory=Prompts)
+    prompts_a_step: int = 64
+    answers: int = 8  # a prompt
+    batch: int = 128  # rows a step of SFT
+    per_device: int = 8
+    mode: Mode = "gdpo"
+    reward: Mapping[str, Any] = field(default_factory=dict)
+    held_out: HeldOut | None = None
+    trainer: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.out).expanduser()
+
+    @property
+    def hash(self) -> str:
+        """Of all but the folder: a folder holds one training."""
+        return hash_of(plain(dataclasses.replace(self, out="")))
+
+
+def read_settings(file: Path) -> Settings:
+    """The file, checked. Raises ``UsageError`` that names the line and the field."""
+    settings = read_toml(file, Settings)
+    counts = {name: getattr(settings, name) for name in ("prompts_a_step", "answers", "batch", "per_device")}
+    for name, count in counts.items():
+        if count < 1:
+            raise UsageError(f"{shown(file)}: '{name}' is {count}; it has to be 1 or more.")
+    if settings.answers < 2:
+        raise UsageError(
+            f"{shown(file)}: 'answers' is 1, but GRPO compares the answers to one prompt: 2 or more."
+        )
+    if settings.held_out is not None and (settings.held_out.every < 1 or settings.prompts.held_out < 2):
+        raise UsageError(
+            f"{shown(file)}: a held-out judge needs 'every' from 1 and 'prompts.held_out' from 2."
+        )
+    return settings
+
+
+def spread(total: int, per_device: int) -> int:
+    """Steps to gather gradients over, so that ``total`` rows make a step on all devices together.
+
+    Raises ``UsageError`` where they do not divide.
+    """
+    devices = int(os.environ.get("WORLD_SIZE", "1"))
+    steps, rest = divmod(total, per_device * devices)
+    if rest or not steps:
+        raise UsageError(
+            f"{total} rows a step cannot be split into {per_device} on each of {devices} devices: change "
+            "'per_device'."
+        )
+    return steps
+
+
+def trainer_settings(stage: Stage, settings: Settings) -> dict[str, Any]:
+    """Fields of TRL's configuration: the paper's, under the file's."""
+    import torch
+
+    rows = settings.batch if stage == "sft" else settings.prompts_a_step * settings.answers
+    return {
+        "output_dir": str(settings.folder),
+        "seed": settings.seed,
+        "report_to": "none",
+        "bf16": torch.cuda.is_available(),
+        "save_strategy": "steps",
+        "save_steps": 50,
+        "save_total_limit": 3,
+        "per_device_train_batch_size": settings.per_device,
+        "gradient_accumulation_steps": spread(rows, settings.per_device),
+        **(SFT if stage == "sft" else {**GRPO, "num_generations": settings.answers}),
+        **settings.trainer,
+    }

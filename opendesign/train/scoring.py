@@ -1,0 +1,153 @@
+"""JSONL of prompts and completions → the same rows with their rewards."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from opendesign.errors import UsageError
+from opendesign.train.channels import Evaluation
+from opendesign.train.reward import AgenticReward
+from opendesign.train.rows import COLUMNS
+
+__all__ = ["Summary", "score_rows", "told"]
+
+_AT_ONCE = 256  # rows evaluated as one batch
+
+
+class Summary:
+    """What became of the rows, counted as they come."""
+
+    def __init__(self, reward: AgenticReward) -> None:
+        self._reward, self._started = reward, time.monotonic()
+        self._found: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._sums: dict[str, float] = dict.fromkeys(["reward", *reward.weights], 0.0)
+        self._counts: Counter[str] = Counter()
+        self._cost: float | None = 0.0
+
+    def add(self, evaluation: Evaluation) -> None:
+        self._found.update(
+            rows=1,
+            unscored=evaluation.total is None,
+            gated=evaluation.gated,
+            cached=evaluation.cached,
+        )
+        self._reasons.update({failure.reason for failure in evaluation.failures.values()})
+        for name, value in (("reward", evaluation.total), *evaluation.channels.items()):
+            if value is not None:
+                self._sums[name] += value
+                self._counts[name] += 1
+        known = self._cost is not None and evaluation.cost_usd is not None
+        self._cost = self._cost + evaluation.cost_usd if known else None  # type: ignore[operator]
+
+    @property
+    def unscored(self) -> int:
+        """Rows without a reward, through a judge's or an instrument's failure."""
+        return self._found["unscored"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts, and means over the rows that have the number (None where none has)."""
+        means = {
+            name: round(total / self._counts[name], 6) if self._counts[name] else None
+            for name, total in self._sums.items()
+        }
+        return {
+            **{name: self._found[name] for name in ("rows", "unscored", "gated", "cached")},
+            "reward": means.pop("reward"),
+            "channels": means,
+            "roles": dict(self._reward.roles),
+            "weights": dict(self._reward.weights),
+            "failures": dict(sorted(self._reasons.items())),
+            "cost_usd": None if self._cost is None else round(self._cost, 6),
+            "seconds": round(time.monotonic() - self._started, 1),
+        }
+
+
+def score_rows(source: Path, out: TextIO, reward: AgenticReward) -> Summary:
+    """Write every row of ``source`` to ``out`` with what ``told`` says of it, in order, batch by batch.
+
+    A row has a ``prompt`` and a ``completion``, each a text or a conversation, or ``messages`` that end with
+    the completion; and what it may say of its case. Raises ``UsageError`` that names the first line that has
+    not, before anything is evaluated.
+    """
+    from opendesign.running.execute import run_sync
+
+    for _ in _rows(source):
+        pass
+    summary, rows = Summary(reward), _rows(source)
+    while batch := list(islice(rows, _AT_ONCE)):
+        pairs = [_pair(row) for row in batch]
+        columns = {name: [row.get(name) for row in batch] for name in COLUMNS}
+        prompts, completions = ([pair[at] for pair in pairs] for at in range(2))
+        found = run_sync(lambda: reward.evaluate(prompts, completions, **columns))  # noqa: B023 (done at once)
+        for row, evaluation in zip(batch, found, strict=True):
+            summary.add(evaluation)
+            out.write(json.dumps({**row, **told(evaluation)}, allow_nan=False) + "\n")
+        out.flush()
+    return summary
+
+
+def told(evaluation: Evaluation) -> dict[str, Any]:
+    """An evaluation as JSON: reward and channels (None: unscored), gate, and the reason of each failure."""
+    return {
+        "reward": evaluation.total,
+        "channels": dict(evaluation.channels),
+        "gated": evaluation.gated,
+        "failures": {name: failure.reason for name, failure in evaluation.failures.items()},
+    }
+
+
+def _rows(source: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with source.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _row(line, f"Line {number} of {source}")
+    except OSError as error:
+        raise UsageError(f"{source} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+    except UnicodeDecodeError:
+        raise UsageError(f"{source} is not UTF-8 text: give a JSONL file.") from None
+
+
+def _row(line: str, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise UsageError(f"{where} is not JSON: give one object a line.") from None
+    if not isinstance(row, dict):
+        raise UsageError(f"{where} is no object: give one a line, with 'prompt' and 'completion'.")
+    if "messages" in row:
+        if _answer(row["messages"]) is None:
+            raise UsageError(f"{where}: 'messages' is no conversation in which the assistant says something.")
+    elif missing := [name for name in ("prompt", "completion") if name not in row]:
+        raise UsageError(f"{where} has no '{missing[0]}': give 'prompt' and 'completion', or 'messages'.")
+    return row
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _answer(messages: Any) -> int | None:
+    """Where in a conversation the last words of the assistant are."""
+    if not isinstance(messages, list):
+        return None
+    said = [
+        at for at, turn in enumerate(messages) if isinstance(turn, dict) and turn.get("role") == "assistant"
+    ]
+    return said[-1] if said else None
+
+
+def _pair(row: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Prompt and completion of a row."""
+    if "messages" not in row:
+        return row["prompt"], row["completion"]
+    at = _answer(row["messages"])
+    assert at is not None
+    return row["messages"][:at], row["messages"][at : at + 1]

@@ -1,0 +1,86 @@
+"""``opendesign train sft``: TRL's supervised fine-tuning with the paper's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opendesign.cases.reading import read_jsonl, shown
+from opendesign.errors import UsageError
+from opendesign.train import cards
+from opendesign.train.config import Settings, trainer_settings
+from opendesign.train.loading import load_model, need_extra
+from opendesign.train.prompts import refuse_test_cases
+from opendesign.train.rows import rows_of
+from opendesign.train.running import Outcome, take_folder, train
+
+__all__ = ["run_sft"]
+
+
+def run_sft(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
+    """Fit the model to the completions of ``settings.data``; the same call again resumes.
+
+    Raises ``UsageError`` for what cannot be done as asked, before the model is loaded.
+    """
+    need_extra()
+    if settings.data is None:
+        raise UsageError(
+            "SFT needs answers to learn from: name a JSONL of prompts and completions as 'data'."
+        )
+    rows = read_pairs(Path(settings.data))
+    asked = [row.case.prompt for row in rows_of([row["prompt"] for row in rows], [""] * len(rows), {})]
+    found = refuse_test_cases(asked, allow=allow_test_cases)
+    arguments = trainer_settings("sft", settings)
+    take_folder(settings, "sft")
+
+    from datasets import Dataset
+    from trl import SFTConfig, SFTTrainer
+
+    model, tokenizer = load_model(settings.model)
+    trainer = SFTTrainer(
+        model,
+        configured(SFTConfig, arguments),
+        train_dataset=Dataset.from_list(rows),
+        processing_class=tokenizer,
+    )
+    facts = {
+        "Base": Path(settings.model).name,
+        "Stage": "SFT",
+        "Data": f"{shown(Path(settings.data))}, {len(rows)} rows",
+        "Settings": settings.hash,
+    }
+    title = f"{Path(settings.out).name}: fitted to {len(rows)} answers"
+    return train(trainer, settings, cards.Provenance(title=title, facts=facts, test_cases=found))
+
+
+def read_pairs(file: Path) -> list[dict[str, Any]]:
+    """``prompt`` and ``completion`` of every row, both texts or both conversations."""
+    rows = []
+    for number, row in read_jsonl(file, Mapping[str, Any]):  # type: ignore[type-abstract]
+        pair = {name: row.get(name) for name in ("prompt", "completion")}
+        kinds = {type(value) for value in pair.values()}
+        if kinds not in ({str}, {list}) or not all(pair.values()):
+            raise UsageError(
+                f"{shown(file)}, line {number}: 'prompt' and 'completion' are no two texts or conversations."
+            )
+        rows.append(pair)
+    if not rows:
+        raise UsageError(f"{shown(file)} has no rows: give one JSON object a line.")
+    return rows
+
+
+def configured(kind: Any, arguments: Mapping[str, Any]) -> Any:
+    """TRL's configuration. Raises ``UsageError`` for a field that it does not have or a value it refuses."""
+    import dataclasses
+
+    from opendesign.errors import UnknownName
+
+    known = {field.name for field in dataclasses.fields(kind)}
+    for name in arguments:
+        if name not in known:
+            raise UnknownName("field of [trainer]", name, known)
+    try:
+        return kind(**arguments)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"TRL refuses these settings: {' '.join(str(error).split())}") from error
