@@ -30,7 +30,7 @@ COMMANDS = {
     "judges": ("judges", "judges", "Who scores: list, show, copy, check, import."),
     "leaderboard": ("leaderboard", "leaderboard", "The static site of published results: build, serve."),
     "ballot": ("ballot", "ballot", "A blind pairwise vote for people: build, tally."),
-    "train": ("train", "train", "The judges as rewards: score, serve."),
+    "train": ("train", "train", "The judges as rewards: score, serve, sft, grpo, data."),
     "models": ("models", "models", "Which models can answer here."),
     "doctor": ("doctor", "doctor", "What works on this machine, and what mends the rest."),
 }

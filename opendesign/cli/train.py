@@ -1,4 +1,4 @@
-"""``opendesign train score / serve``: the judges as rewards."""
+"""``opendesign train score / serve``, and with ``train_runs`` the group: the judges as rewards."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from opendesign.cli.output import parse_names, parse_pairs, print_json
+from opendesign.cli.train_runs import data, grpo, sft
 
 if TYPE_CHECKING:
     from opendesign.train import AgenticReward
@@ -69,6 +70,10 @@ def _numbers(values: tuple[str, ...]) -> dict[str, float]:
 @click.group()
 def train() -> None:
     """The judges as rewards."""
+
+
+for command in (sft, grpo, data):
+    train.add_command(command)
 
 
 @train.command(context_settings={"show_default": True})

@@ -100,6 +100,7 @@ def _write(store: Store, manifest: dict[str, Any], folder: Path) -> dict[str, in
     kept["cases"] = [_with_truth(store, case, folder / PICTURES) for case in manifest["cases"]]
     _text(folder / "run.json", json.dumps(kept, ensure_ascii=False) + "\n")
     files = ["answers.jsonl", "artifacts.jsonl", *(f"verdicts-{judge}.jsonl" for judge in store.judges())]
+    files += sorted(path.name for path in store.folder.glob("*-repair-*.jsonl"))
     records = pictures = 0
     shown: set[str] = set()
     for file in files:
@@ -149,9 +150,10 @@ def _with_truth(store: Store, case: dict[str, Any], folder: Path) -> dict[str, A
 def _slim(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without what is bulky. What is left out reads as empty: the value's own default."""
     value = dict(record["value"])
-    if record["step"] == "answer":
+    step = record["step"].partition("-")[0]  # "answer-repair-1" is an answer too
+    if step == "answer":
         value |= {"text": "", "reasoning": "", "document": None}
-    elif record["step"] == "artifact":
+    elif step == "artifact":
         value |= {"resources": {}, "facts": None}
     else:
         value["reasons"] = [str(reason)[:_DETAIL] for reason in value.get("reasons", ())]

@@ -63,7 +63,7 @@ def _key(case: Case) -> tuple[str, str, str]:
 
 
 async def add_facts(cases: Sequence[Case], *, unsafe: bool = False) -> tuple[str, ...]:
-    """Lay the facts of every reference beside its ground truth; returns the cases whose reference has none."""
+    """Lay the facts of every reference beside its ground truth; ids of the cases where there are none."""
     from opendesign.cases.plots import facts_beside
 
     drawn = await draw_references(cases, unsafe=unsafe)

@@ -107,7 +107,7 @@ class Resampling:
         acceleration = float((spread**3).sum()) / (6 * squares**1.5)
         z = math.sqrt(n / (n - 1)) * float(stdtrit(n - 1, (1 + LEVEL) / 2))
         ends = [float(ndtr(bias + (bias + s) / (1 - acceleration * (bias + s)))) for s in (-z, z)]
-        low, high = np.quantile(resampled, ends)
+        low, high = np.clip(np.quantile(resampled, ends), x.min(), x.max())  # rounding may step outside
         return Estimate(mean=mean, low=float(low), high=float(high), n=n)
 
 

@@ -128,6 +128,7 @@ def summarize(
         groups.setdefault(f"category:{case.category}", set()).add(case.id)
         groups.setdefault(f"difficulty:{case.difficulty}", set()).add(case.id)
     scores = _scores(cases, groups, scored, measures, rule, resampling)
+    plots = plot_rates(store, answers, artifacts, verdicts, measures, resampling)
     everything = [*answers.values(), *artifacts.values(), *(r for v in verdicts.values() for r in v.values())]
     return Summary(
         run=str(store.folder),
@@ -159,10 +160,10 @@ def summarize(
         aggregation=rule,
         prompt_tokens=sum(_usage(record).get("prompt_tokens", 0) for record in everything),
         completion_tokens=sum(_usage(record).get("completion_tokens", 0) for record in everything),
-        cost_usd=_cost(everything),
+        cost_usd=_cost(everything, plots),
         seconds=_busy_seconds(everything),
         answer_seconds=_mean([r["varies"].get("seconds") for r in answers.values()]),
-        plots=plot_rates(store, answers, artifacts, verdicts, measures, resampling),
+        plots=plots,
         rows=tuple(_row(case, sample, answers, artifacts, verdicts) for case, sample in _pairs(cases, keys)),
     )
 
@@ -328,8 +329,8 @@ def _details(steps: Iterable[_Records]) -> dict[str, str]:
 
 
 def _affected(artifacts: _Records) -> float | None:
-    if not artifacts:
-        return None
+    if not artifacts or any("plots" in record["made"] for record in artifacts.values()):
+        return None  # a plot's code has no network
     requests = [record["value"].get("requests", {}) for record in artifacts.values()]
     return sum(1 for r in requests if r.get("failed") or r.get("refused")) / len(requests)
 
@@ -350,8 +351,11 @@ def _usage(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(record["value"].get("usage") or {})
 
 
-def _cost(records: Iterable[Mapping[str, Any]]) -> float | None:
+def _cost(records: Iterable[Mapping[str, Any]], plots: PlotRates | None) -> float | None:
+    """What the run cost, repairs among it; None where a price is not known."""
     costs = [_usage(record).get("cost_usd", 0.0) for record in records]
+    if plots and plots.repairs:
+        costs.append(plots.repairs.cost_usd)
     return None if any(cost is None for cost in costs) else round(sum(costs), 6)
 
 

@@ -30,7 +30,7 @@ ROLES: dict[Kind, tuple[str, ...]] = {
 }
 RANKED_BY: dict[Kind, str] = {"pages": "static", "plots": "plot-visual"}
 _PICTURE = re.compile(r"[0-9a-f]{64}\.(webp|png|jpg|jpeg)")
-_FORM = 1  # of what is kept of a run; raised when it changes
+_FORM = 2  # of what is kept of a run; raised when it changes
 _STEPS = 12  # of a trace; no judge has more
 _TEXT = 600  # characters of one sentence on a page
 
@@ -59,6 +59,7 @@ class Shown:
     unscored: dict[str, str] = field(default_factory=dict)  # judge -> why it gave no verdict
     trace: tuple[Step, ...] = ()
     picture: str | None = None  # name of the file, where it was published
+    plot: bool = False  # whether it is the picture of a plot, not of a page
 
     @property
     def owner(self) -> str | None:
@@ -166,7 +167,8 @@ def read_entry(folder: Path, kept: Kept | None = None) -> Entry:
     file = f"run-{_FORM}-{digest}.json"
     document = kept.document(file)
     if document is None:
-        shown = _shown(store, files, {case["id"] for case in manifest["cases"]}, manifest["samples"])
+        plots = {case["id"]: bool(case.get("task")) for case in manifest["cases"]}
+        shown = _shown(store, files, plots, manifest["samples"])
         kept.keep(
             f"run-{_FORM}-{digest}.json", json.dumps({"shown": [asdict(one) for one in shown.values()]})
         )
@@ -209,8 +211,10 @@ def _summary(folder: Path) -> dict[str, Any] | None:
     return dict(summary)
 
 
-def _shown(store: Store, files: Iterable[str], cases: set[str], samples: int) -> dict[tuple[str, int], Shown]:
-    found = {(case, s): Shown(case, s) for case in sorted(cases) for s in range(samples)}
+def _shown(
+    store: Store, files: Iterable[str], plots: Mapping[str, bool], samples: int
+) -> dict[tuple[str, int], Shown]:
+    found = {(case, s): Shown(case, s, plot=plots[case]) for case in sorted(plots) for s in range(samples)}
     for file in files:
         latest = _latest(store, file)
         for key, record in latest.items():

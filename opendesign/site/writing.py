@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -165,7 +166,8 @@ def _environment(folder: Path) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"short": short, "num": number, "signed": signed, "percent": percent}
+    environment.filters |= {"asked": asked, "short": short}
+    environment.filters |= {"num": number, "signed": signed, "percent": percent}
     return environment
 
 
@@ -174,6 +176,12 @@ def short(name: str, most: int = _NAME) -> str:
     """A name or sentence cut to a length that a page can bear, on one line."""
     name = " ".join(str(name).split())
     return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def asked(case: Mapping[str, Any]) -> str:
+    """What a case asks for in its own words: of a plot, without the instructions that all of them share."""
+    task = case.get("task")
+    return str(task["description"] if task else case["prompt"])
 
 
 def number(value: float | None, digits: int = 1) -> str:

@@ -21,7 +21,7 @@ from opendesign.train.config import Prompts
 from opendesign.train.rows import rows_of
 from opendesign.types import Case
 
-__all__ = ["Asked", "ask", "refuse_test_cases", "rows_for", "test_cases_among"]
+__all__ = ["Asked", "ask", "refuse_test_cases", "rows_for", "among_test_cases"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def rows_for(cases: Sequence[Case], *, chat: bool, **more: Any) -> list[dict[str
 
 def refuse_test_cases(prompts: Sequence[str], *, allow: bool) -> tuple[str, ...]:
     """The test cases among the prompts. Raises ``UsageError`` where there are some that are not allowed."""
-    found = test_cases_among(prompts)
+    found = among_test_cases(prompts)
     if found and not allow:
         raise UsageError(
             f"{len(found)} of the prompts are test cases or nearly so ({', '.join(found[:3])}): a model that "
@@ -109,7 +109,7 @@ def refuse_test_cases(prompts: Sequence[str], *, allow: bool) -> tuple[str, ...]
     return found
 
 
-def test_cases_among(prompts: Sequence[str]) -> tuple[str, ...]:
+def among_test_cases(prompts: Sequence[str]) -> tuple[str, ...]:
     """Test cases that a prompt is equal or nearly equal to, as 'benchmark/case', each once."""
     unique = list(dict.fromkeys(prompts))
     found: dict[str, None] = {}

@@ -39,7 +39,7 @@ CODE = {
     "hostile": f"{PX}import plotly.io as pio\n"
     "pio.show({'data': [{'type': 'scatter', 'y': [1, 2]}], 'layout':"
     " {'title': {'text': '<script>document.body.remove()</script>'}}}, validate=False)",
-    "beside matplotlib": f"import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n{PX}{BARS}fig.show()",
+    "beside matplotlib": f"import matplotlib.pyplot as p\np.plot([1, 2])\np.show()\n{PX}{BARS}fig.show()",
     "broken": f"{PX}from plotly.basedatatypes import BaseFigure\nBaseFigure.to_json = lambda f: '[1]'\n"
     "go.Figure().show()",
 }

@@ -33,7 +33,7 @@ def panel(judges: Any = ("execution", "computed", "probe"), **changes: Any) -> P
         "concurrency": 4,
         "budget": None,
     }
-    return panel_of(judges, None, **{**asked, **changes})
+    return panel_of(judges, changes.pop("judge_models", None), **{**asked, **changes})
 
 
 def looks(total: float, **gates: str) -> Found:
@@ -166,6 +166,8 @@ def test_a_total_is_finite_or_none_whatever_was_found() -> None:
         ({"judges": "execution"}, "a list of names"),
         ({"judges": ("execution", "execution-paper")}, "both give the execution reward"),
         ({"judges": ("execution", "pairwise")}, "needs a model"),
+        ({"judge_models": {"computed": "openai/x"}}, "takes no model"),
+        ({"judge_models": {"static": "openai/x"}}, "not among the judges"),
         ({"scale": "percent"}, "no scale named 'percent'"),
         ({"gate": "looks"}, "no role named 'looks'"),
         ({"judges": ("execution",), "gate": "static"}, "no judge gives that reward"),
