@@ -22,8 +22,9 @@ from opendesign.answering.extract import Block, Extraction, How, fenced_blocks, 
 __all__ = ["extract_code"]
 
 _PYTHON = frozenset({"python", "python3", "py", "py3", "ipython", "ipython3"})
-_COMMAND = re.compile(r"^(\s*)([%!]\s*\w)", re.M)
-_IMPORT_FIRST = re.compile(r"\ufeff?(?:\s*#[^\n]*\n|\s)*(?:import|from)\s+\w+")
+# Possessive groups: text that fails to match must not be tried in every other way.
+_COMMAND = re.compile(r"^([ \t]*+)([%!][ \t]*+\w)", re.M)
+_IMPORT_FIRST = re.compile(r"\ufeff?\s*+(?:#[^\n]*+\s*+)*+(?:import|from)\s+\w")
 _MOST = 200_000  # characters of code that is looked into; more is no program for a plot
 
 

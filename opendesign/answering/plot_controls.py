@@ -61,7 +61,7 @@ def defect(case: Case) -> str:
 
 
 def code(control: str, case: Case) -> str:
-    """The Python with which ``control`` answers a case about a plot. Raises ``UnknownName``, ``UsageError``."""
+    """The Python with which ``control`` answers a case about a plot. Raises ``UsageError`` for any other."""
     if control not in CONTROLS:
         raise UnknownName("control", control, CONTROLS)
     if case.task is None:

@@ -14,6 +14,7 @@ from opendesign.plotting.task import Drawn, Outcome
 from opendesign.types import Failure, Library, PlotTask
 
 if TYPE_CHECKING:
+    from opendesign.plotting.board import Board
     from opendesign.rendering import Renderer, Rendering
 
 __all__ = ["Scored", "of_matplotlib", "of_plotly"]
@@ -54,29 +55,32 @@ def of_matplotlib(outcome: Outcome, drawn: Drawn, task: PlotTask) -> Scored:
     return Scored(picture, facts)
 
 
-async def of_plotly(outcome: Outcome, renderer: Renderer) -> Scored:
+async def of_plotly(outcome: Outcome, renderer: Renderer, board: Board) -> Scored:
     """Drawn by the browser; a figure that is blank is left for the one before it."""
     last = Scored()
     for drawn in reversed(outcome.plotly):
-        scored = await _drawn_by(renderer, drawn, len(outcome.figures))
+        scored = await _drawn_by(renderer, board, drawn, len(outcome.figures))
         if scored.facts is None or not scored.facts.blank:
             return scored
         last = scored if last.facts is None else last
     return last
 
 
-async def _drawn_by(renderer: Renderer, drawn: Drawn, figures: int) -> Scored:
+async def _drawn_by(renderer: Renderer, board: Board, drawn: Drawn, figures: int) -> Scored:
     settings = renderer.settings
     try:
         figure = await asyncio.to_thread(parse, drawn.plotly)
     except ValueError as error:
         return Scored(failure=Failure(reason="exception", detail=f"{_UNREADABLE}: {error}."))
-    document, width, height = await asyncio.to_thread(figure.page, settings.width, settings.max_height)
-    rendering = await renderer.render(document)
-    if failure := _failure(rendering):
-        return Scored(failure=failure)
-    assert rendering.picture is not None, "a page that did not fail has a picture"
-    picture = await asyncio.to_thread(cropped, rendering.picture, width, height, settings.scale)
+    room = (settings.width, settings.max_height)
+    png = await board.picture(figure, drawn.plotly)
+    if png is None:
+        rendering = await renderer.render(figure.page(*room))
+        if failure := _failure(rendering):
+            return Scored(failure=failure)
+        png = rendering.picture
+    assert png is not None, "a page that did not fail has a picture"
+    picture = await asyncio.to_thread(cropped, png, *figure.shown(*room), settings.scale)
     return Scored(picture, _facts(figure, picture, drawn.number, figures))
 
 

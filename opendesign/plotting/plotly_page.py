@@ -17,7 +17,7 @@ from typing import Any
 from opendesign.plotting.facts import LIMITS, AxesFacts, SeriesFacts
 from opendesign.plotting.reading import sample
 
-__all__ = ["PlotlyFigure", "parse"]
+__all__ = ["PlotlyFigure", "document", "parse"]
 
 WIDTH, HEIGHT = 700, 500  # in pixels, where the figure does not say; as plotly writes pictures
 _KINDS = {
@@ -30,17 +30,29 @@ _DATE = re.compile(r"\d{4}-\d\d")
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Plot</title>
 <style>html, body {{ margin: 0; background: #fff }}
-#plot {{ width: {width}px; height: {height}px; transform-origin: 0 0; transform: scale({scale}) }}
-#hold {{ width: {shown_width}px; height: {shown_height}px; overflow: hidden }}</style>
+#hold {{ overflow: hidden }} #plot {{ transform-origin: 0 0 }}</style>
 <script>{script}</script></head>
-<body><div id="hold"><div id="plot"></div></div>
+<body><div id="hold"></div>
 <script>
-const figure = {figure};
-const layout = Object.assign({{}}, figure.layout, {{width: {width}, height: {height}, autosize: false}});
-Plotly.newPlot("plot", figure.data, layout, {{displayModeBar: false, responsive: false}})
-  .catch(error => setTimeout(() => {{ throw error; }}));
+let plot;
+async function draw(figure, width, height, scale) {{
+  if (plot) Plotly.purge(plot);
+  plot = document.createElement("div");
+  plot.id = "plot";
+  const hold = document.getElementById("hold");
+  hold.replaceChildren(plot);
+  for (const [box, by] of [[hold, scale], [plot, 1]]) {{
+    box.style.width = `${{Math.floor(width * by)}}px`;
+    box.style.height = `${{Math.floor(height * by)}}px`;
+  }}
+  plot.style.transform = scale < 1 ? `scale(${{scale}})` : "none";
+  const layout = Object.assign({{}}, figure.layout, {{width, height, autosize: false}});
+  await Plotly.newPlot(plot, figure.data, layout, {{displayModeBar: false, responsive: false}});
+}}
+{first}
 </script></body></html>
 """
+_FIRST = "draw({arguments}).catch(error => setTimeout(() => {{ throw error; }}));"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +64,23 @@ class PlotlyFigure:
     width: int
     height: int
 
-    def page(self, width: int, height: int) -> tuple[str, int, int]:
-        """The document, and the size it has there: at most ``width`` × ``height`` CSS pixels."""
-        scale = min(1.0, width / self.width, height / self.height)
-        shown = (max(1, int(self.width * scale)), max(1, int(self.height * scale)))
+    def shown(self, width: int, height: int) -> tuple[int, int]:
+        """The size it is drawn in where there is room for ``width`` × ``height`` CSS pixels."""
+        scale = self._scale(width, height)
+        return max(1, int(self.width * scale)), max(1, int(self.height * scale))
+
+    def arguments(self, width: int, height: int) -> str:
+        """What the page's function ``draw`` is given, in JavaScript."""
         # Inside a script element, "<" could end it or open a comment.
         figure = json.dumps({"data": self.data, "layout": self.layout}).replace("<", "\\u003c")
-        document = _PAGE.format(
-            width=self.width,
-            height=self.height,
-            scale=scale,
-            shown_width=shown[0],
-            shown_height=shown[1],
-            script=_script(),
-            figure=figure,
-        )
-        return document, *shown
+        return f"{figure}, {self.width}, {self.height}, {self._scale(width, height)}"
+
+    def page(self, width: int, height: int) -> str:
+        """A document with nothing but the figure."""
+        return document(_FIRST.format(arguments=self.arguments(width, height)))
+
+    def _scale(self, width: int, height: int) -> float:
+        return min(1.0, width / self.width, height / self.height)
 
     @property
     def title(self) -> str:
@@ -96,6 +109,11 @@ def parse(text: bytes) -> PlotlyFigure:
         raise ValueError("'layout' is no object")
     width, height = _length(layout.get("width"), WIDTH), _length(layout.get("height"), HEIGHT)
     return PlotlyFigure(data, layout, width, height)
+
+
+def document(first: str = "") -> str:
+    """The page on which figures are drawn; ``first`` is what its script does at once."""
+    return _PAGE.format(script=_script(), first=first)
 
 
 @cache

@@ -21,6 +21,7 @@ from opendesign.plotting.warm import Limits
 from opendesign.types import Failure, PlotSettings, PlotTask
 
 if TYPE_CHECKING:
+    from opendesign.plotting.board import Board
     from opendesign.plotting.drawing import Scored
     from opendesign.plotting.parent import Parent
     from opendesign.plotting.pictures import Picture
@@ -71,6 +72,7 @@ class Plotter:
         self._renderer = renderer
         self._unsafe = unsafe
         self._parent: Parent | None = None
+        self._board: Board | None = None
         self._restart = threading.Lock()
         self._workers = ThreadPoolExecutor(self.at_once, "opendesign-plot")
 
@@ -81,6 +83,8 @@ class Plotter:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._board is not None:
+            await self._board.close()
         if self._parent is not None:
             await asyncio.to_thread(self._parent.close)
         self._workers.shutdown(wait=False)
@@ -118,6 +122,7 @@ class Plotter:
         )
 
     async def _scored(self, outcome: Outcome, task: PlotTask, failure: Failure | None) -> Scored:
+        from opendesign.plotting.board import Board
         from opendesign.plotting.drawing import Scored, of_matplotlib, of_plotly
 
         if outcome.matplotlib is not None and task.library != "plotly":
@@ -126,7 +131,10 @@ class Plotter:
             return Scored()
         if self._renderer is None:
             raise UsageError("A figure of plotly is drawn by a browser, and this plotter was given none.")
-        return await of_plotly(outcome, await self._renderer())
+        renderer = await self._renderer()
+        if self._board is None:
+            self._board = Board(renderer)
+        return await of_plotly(outcome, renderer, self._board)
 
     # In threads
 

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opendesign.cases.benchmark import benchmarks, load_benchmark, load_card, load_protocol, protocols, select
@@ -167,6 +167,7 @@ def test_a_limit_is_spread_over_the_categories() -> None:
     assert len(select(benchmark, limit=10_000)) == len(benchmark.cases)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 70), st.integers(1, 70))
 def test_a_larger_limit_contains_a_smaller_one(one: int, other: int) -> None:
     small, large = (select(SHIPPED, limit=limit) for limit in sorted((one, other)))

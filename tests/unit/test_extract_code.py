@@ -87,6 +87,8 @@ def test_it_never_raises(reply: str) -> None:
 def test_what_python_cannot_take_in_is_no_crash() -> None:
     for text in ("(" * 100_000, "x = " + "-" * 100_000 + "1", "x = 1\x00", "x" * 300_000):
         assert extract_code(fenced(text)).document == text
+    for text in (" #c\n" * 3_000 + "x y", "\n" * 100_000 + "x y"):  # a careless pattern never ends here
+        assert extract_code(text).how == "none"
 
 
 @pytest.mark.parametrize(

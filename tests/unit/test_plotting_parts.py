@@ -233,7 +233,7 @@ def test_a_size_that_is_none_is_the_usual_one(size: object) -> None:
 
 def test_the_page_is_never_left_by_its_figure() -> None:
     figure = parse(_figure({"name": "</script><script>alert(1)</script><!--"}, width=3000, height=1000))
-    document, width, height = figure.page(1500, 16_000)
-    assert (width, height) == (1500, 500)
+    document = figure.page(1500, 16_000)
+    assert figure.shown(1500, 16_000) == (1500, 500)
     assert "</script><script>alert" not in document
     assert "alert(1)" in document

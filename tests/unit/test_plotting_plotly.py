@@ -32,6 +32,7 @@ CODE = {
     "written": f"{PX}{BARS}fig.write_image('a.png')\nfrom PIL import Image\nImage.open('a.png').load()",
     "html": f"{PX}{BARS}fig.write_html('a.html')\nopen('a.html').read(9)",
     "offline": f"import plotly.offline\n{PX}{BARS}plotly.offline.plot(fig, filename='a.html')",
+    "on a page of its own": f"{PX}{BARS}fig.update_layout(meta='prototype').show()",
     "before a blank one": f"{PX}{BARS}fig.show()\ngo.Figure().show()",
     "blank": f"{PX}go.Figure().show()",
     "3d": f"{PX}go.Figure(go.Surface(z=[[1, 2], [3, 5]]), {{'width': 400, 'height': 300}}).show()",
@@ -66,7 +67,11 @@ def _giving(renderer: Renderer) -> Callable[[], Awaitable[Renderer]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["shown", "left", "written", "html", "offline", "before a blank one", "beside matplotlib"]
+    "name",
+    [
+        *("shown", "left", "written", "html", "offline"),
+        *("before a blank one", "beside matplotlib", "on a page of its own"),
+    ],
 )
 def test_figures_are_caught_and_drawn(plots: dict[str, Plot], name: str) -> None:
     plot = plots[name]
