@@ -1,4 +1,4 @@
-"""The tables of ``plots-mini``, made up from fixed seeds: `python tools/plots_data.py FOLDER` makes them anew."""
+"""The tables of ``plots-mini``, made up from fixed seeds; `python tools/plots_data.py FOLDER` writes them."""
 
 import sys
 from pathlib import Path
