@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +34,9 @@ def sft(settings: Path, allow_test_cases: bool, as_json: bool) -> int:
     out = "runs/sft"
     [trainer]                     # any field of TRL's SFTConfig
     """
-    from opendesign.train.config import read_settings
     from opendesign.train.sft import run_sft
 
-    return _tell(run_sft(read_settings(settings), allow_test_cases=allow_test_cases), as_json)
+    return _run(run_sft, settings, allow_test_cases, as_json)
 
 
 @click.command()
@@ -60,14 +62,17 @@ def grpo(settings: Path, allow_test_cases: bool, as_json: bool) -> int:
     limit = 1.0                   # the gap that ends the training, in standard deviations at step 0
     [trainer]                     # any field of TRL's GRPOConfig
     """
-    from opendesign.train.config import read_settings
     from opendesign.train.grpo import run_grpo
 
-    return _tell(run_grpo(read_settings(settings), allow_test_cases=allow_test_cases), as_json)
+    return _run(run_grpo, settings, allow_test_cases, as_json)
 
 
-def _tell(outcome: dict[str, Any], as_json: bool) -> int:
+def _run(stage: Callable[..., dict[str, Any]], settings: Path, allow_test_cases: bool, as_json: bool) -> int:
     """0 where all steps were made, 1 where the held-out judge ended the training before."""
+    from opendesign.train.config import read_settings
+
+    with contextlib.redirect_stdout(sys.stderr):  # where the trainer's own lines belong
+        outcome = stage(read_settings(settings), allow_test_cases=allow_test_cases)
     early = outcome["steps"] < outcome["of"]
     if as_json:
         print_json({**outcome, "ended_early": early})

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from opendesign.errors import StoreError
-from opendesign.plotting.facts import PlotFacts
+from opendesign.plotting.facts import AxesFacts, PlotFacts
 from opendesign.plotting.pictures import Picture, cropped
 from opendesign.plotting.plotly_page import PlotlyFigure, parse
 from opendesign.plotting.task import Drawn, Outcome
@@ -86,6 +87,9 @@ async def _drawn_by(renderer: Renderer, board: Board, drawn: Drawn, figures: int
 
 def _facts(figure: PlotlyFigure, picture: Picture, number: int, figures: int) -> PlotFacts:
     width, height = picture.image.size
+    axes: tuple[AxesFacts, ...] = ()
+    with contextlib.suppress(ValueError, TypeError, ArithmeticError, RecursionError):  # of strange values
+        axes = figure.axes()
     return PlotFacts(
         library="plotly",
         figures=figures,
@@ -94,8 +98,8 @@ def _facts(figure: PlotlyFigure, picture: Picture, number: int, figures: int) ->
         title=figure.title,
         width=width,
         height=height,
-        axes=figure.axes(),
-        truncated=(width, height) != (figure.width, figure.height),
+        axes=axes,
+        truncated=(width, height) != (figure.width, figure.height) or (bool(figure.data) and not axes),
     )
 
 

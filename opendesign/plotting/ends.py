@@ -27,18 +27,18 @@ def failure(outcome: Outcome, task: PlotTask, settings: PlotSettings) -> Failure
     if outcome.code is None:
         return _failed("sandbox_unavailable", "The process in which plots are drawn ended, twice.")
     if outcome.source.get("error"):
-        return _failed("syntax_error", f"{outcome.source['error']}{_at(outcome.source)}.")
+        return _failed("syntax_error", f"{_text(outcome.source['error'])}{_at(outcome.source)}.")
     if outcome.killed == "load":
         detail = f"The machine was too busy to run the code within {settings.deadline_s:g} s."
         return _failed("deadline_under_load", detail)
-    if outcome.stage != "code":
+    if outcome.stage in ("source", "setup"):
         raise UsageError(f"The setup of the case fails ({_setup(outcome)}): its benchmark has to be mended.")
     return _exceeded(outcome, settings) or _raised(outcome) or _not_drawn(outcome) or _library(outcome, task)
 
 
 def _setup(outcome: Outcome) -> str:
     if outcome.error:
-        return f"{outcome.error['type']}: {outcome.error['message'][:300]}{_at(outcome.error)}"
+        return f"{outcome.error['type']}: {_text(outcome.error['message'])}{_at(outcome.error)}"
     return f"it was ended: {outcome.killed or outcome.code}"
 
 
@@ -74,7 +74,7 @@ def _not_drawn(outcome: Outcome) -> Failure | None:
     if outcome.matplotlib or outcome.plotly:
         return None
     allowed = ("matplotlib", "seaborn", "plotly")
-    others = [other_library(name) for name in outcome.source["imports"] if name not in allowed]
+    others = [other_library(name) for name in outcome.source.get("imports", ()) if name not in allowed]
     if others := [name for name in others if name]:
         return _failed("wrong_library", f"The code draws with {others[0]}, whose pictures are not caught.")
     how = "" if outcome.ended else ": it ended its own process"

@@ -108,9 +108,12 @@ def enter(root: str, hidden: Path) -> int:
     os.chdir("/")
     _call("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
     if as_root:
-        os.setgroups([])
-        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
-        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+        try:
+            os.setgroups([])
+            os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+            os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+        except OSError as error:
+            raise OSError(error.errno, f"root may not become the user 'nobody': {error.strerror}") from error
         _call("prctl", _DUMPABLE, 1, 0, 0, 0)  # so that its children may write their own maps of users
     else:
         _drop_capabilities()

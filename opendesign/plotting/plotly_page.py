@@ -61,6 +61,7 @@ class PlotlyFigure:
 
     data: Sequence[Mapping[str, Any]]
     layout: Mapping[str, Any]
+    script: str  # both, as an expression of JavaScript that may stand in a page
     width: int
     height: int
 
@@ -71,9 +72,7 @@ class PlotlyFigure:
 
     def arguments(self, width: int, height: int) -> str:
         """What the page's function ``draw`` is given, in JavaScript."""
-        # Inside a script element, "<" could end it or open a comment.
-        figure = json.dumps({"data": self.data, "layout": self.layout}).replace("<", "\\u003c")
-        return f"{figure}, {self.width}, {self.height}, {self._scale(width, height)}"
+        return f"{self.script}, {self.width}, {self.height}, {self._scale(width, height)}"
 
     def page(self, width: int, height: int) -> str:
         """A document with nothing but the figure."""
@@ -99,6 +98,8 @@ def parse(text: bytes) -> PlotlyFigure:
     """The figure that ``text`` tells. Raises ``ValueError`` for anything else."""
     try:
         value = json.loads(text, parse_constant=lambda _: None)
+        # Inside a script element, "<" could end it or open a comment.
+        script = json.dumps(value).replace("<", "\\u003c")
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     data, layout = (value.get(key) for key in ("data", "layout")) if isinstance(value, dict) else (0, 0)
@@ -108,7 +109,7 @@ def parse(text: bytes) -> PlotlyFigure:
     if not isinstance(layout, dict):
         raise ValueError("'layout' is no object")
     width, height = _length(layout.get("width"), WIDTH), _length(layout.get("height"), HEIGHT)
-    return PlotlyFigure(data, layout, width, height)
+    return PlotlyFigure(data, layout, script, width, height)
 
 
 def document(first: str = "") -> str:

@@ -272,7 +272,7 @@ def _value(value: Any) -> float | str | None:
         return _text(value)
     try:
         number = float(value)  # a masked value is none
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return _text(str(value))
     return float(f"{number:.9g}") if math.isfinite(number) else None
 

@@ -173,9 +173,10 @@ class _Watch:
             raise ValueError("not a kind of message")
 
     def _take_figure(self, kind: str, message: dict[str, Any], payload: bytes) -> None:
-        outcome, number = self._outcome, int(message["figure"])
-        if len(outcome.figures) < 1000:
-            outcome.figures.add((kind, number))
+        outcome, number = self._outcome, message["figure"]
+        if type(number) is not int or not 0 < number < 100_000:
+            raise ValueError("not a figure's number")
+        outcome.figures.add((kind, number))
         if kind == "plotly":
             if len(payload) > _PLOTLY:
                 raise ValueError("too large a figure")

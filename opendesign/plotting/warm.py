@@ -57,8 +57,8 @@ def main(given: str) -> None:
         if not settings["probe"]:
             _import()
     except (OSError, ImportError) as error:
-        kind = "missing" if isinstance(error, ImportError) else "refused"
-        control.send(json.dumps({kind: str(error)}).encode())
+        told = {"refused": error.strerror} if isinstance(error, OSError) else {"missing": str(error)}
+        control.send(json.dumps(told).encode())
         return
     control.send(json.dumps({"versions": {} if settings["probe"] else _versions()}).encode())
     if not settings["probe"]:
@@ -76,14 +76,14 @@ def _isolate(settings: dict[str, Any]) -> int:
         try:
             isolation.confine(proc, 1)
         except OSError as error:
-            os.write(write, str(error).encode())
+            os.write(write, str(error.strerror).encode())
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         refused = pipe.read().decode()
     os.waitpid(child, 0)
     if refused:
-        raise OSError(refused)
+        raise OSError(0, refused)
     return proc
 
 
@@ -189,7 +189,7 @@ class _Parent:
                 else:
                     os.chdir(limits.folder)
             except OSError as error:
-                inside.tell(4, {"kind": "refused", "error": str(error)})
+                inside.tell(4, {"kind": "refused", "error": error.strerror})
                 return
             inside.run(3, 4)
         finally:

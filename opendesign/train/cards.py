@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from opendesign.train import AgenticReward
     from opendesign.train.prompts import Asked
 
-__all__ = ["Provenance", "about_reward", "keep", "text"]
+__all__ = ["Provenance", "about_prompts", "about_reward", "keep", "short", "text", "write"]
 
 FILE = "README.md"
 _MOST_NAMED = 20
@@ -74,6 +74,11 @@ def text(made: Provenance, *, step: int, found: list[Point]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def short(path: str) -> str:
+    """A model's place without what is of this machine only."""
+    return "/".join(Path(path).parts[-2:])
+
+
 def _cell(value: object) -> str:
     return " ".join(str(value).split()).replace("|", "\\|")
 
@@ -93,5 +98,6 @@ def keep(made: Provenance) -> TrainerCallback:
             folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
             if state.is_world_process_zero and folder.is_dir():
                 write(folder, made, state)
+                write(folder.parent, made, state)
 
     return Keep()

@@ -77,8 +77,8 @@ class Evaluation:
     ``channels`` holds a number for every channel, or None where its judge or an instrument failed; ``total``
     is the weighted sum, None where a channel that counts is None. ``gated``: it failed the gate or is no page
     at all, and every channel has its floor. ``failures`` is channel → failure with its owner; ``reasons`` is
-    what the judges said. ``cost_usd`` is None where a price is not known; what was at hand costs nothing and
-    is ``cached``.
+    what the judges said. ``seconds`` is what drawing and judging took, without waiting for a turn;
+    ``cost_usd`` is None where a price is not known; what was at hand costs nothing and is ``cached``.
     """
 
     channels: Mapping[str, float | None]

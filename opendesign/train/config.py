@@ -30,7 +30,17 @@ from opendesign.cases.reading import read_toml, shown
 from opendesign.errors import UsageError
 from opendesign.train.trl import Mode
 
-__all__ = ["GRPO", "SFT", "HeldOut", "Prompts", "Settings", "read_settings", "spread", "trainer_settings"]
+__all__ = [
+    "GRPO",
+    "SFT",
+    "HeldOut",
+    "Prompts",
+    "Settings",
+    "Stage",
+    "read_settings",
+    "spread",
+    "trainer_settings",
+]
 
 Stage = Literal["sft", "grpo"]
 SFT: Mapping[str, Any] = {

@@ -60,6 +60,7 @@ class Evaluator:
         self._sessions = asyncio.Semaphore(self._sessions_at_once)
         self._calls = asyncio.Semaphore(concurrency)
         self._renderer = Lazy(self._make_renderer)
+        self._starting: asyncio.Task[Renderer] | None = None
 
     def _make_renderer(self) -> Renderer:
         from opendesign.rendering import Renderer
@@ -82,6 +83,8 @@ class Evaluator:
         from opendesign.answering.models import close_models
 
         try:
+            if self._starting is not None:
+                await asyncio.gather(self._starting, return_exceptions=True)
             await self._renderer.__aexit__()
         finally:
             await close_models()
@@ -94,34 +97,31 @@ class Evaluator:
         from opendesign.answering.models import Reply
         from opendesign.answering.outcome import answer_of
 
-        started = time.monotonic()
         reply = Reply(text=row.text, finish_reason=row.finish_reason)
         answer = await asyncio.to_thread(answer_of, row.case, 0, reply)
         if answer.failure is not None:
             none = Found(failure=answer.failure, of_page=True, reasons=(answer.failure.detail,))
-            found = {seat.card.name: none for seat in self._panel.seats}
+            found, seconds = {seat.card.name: none for seat in self._panel.seats}, 0.0
         else:
-            found = await self._judge(row.case, answer.document or "")
-        evaluation = evaluation_of(
-            self._panel.channels, found, gate=self._panel.gate, seconds=time.monotonic() - started
-        )
-        if evaluation.seconds > self._deadline_s:
-            log.warning("A page of case %s took %.0f s.", row.case.id, evaluation.seconds)
-        return evaluation
+            async with self._page(row.case, answer.document or "") as page:
+                found = await self._judge(page)
+            seconds = page.seconds
+        if seconds > self._deadline_s:
+            log.warning("A page of case %s took %.0f s.", row.case.id, seconds)
+        return evaluation_of(self._panel.channels, found, gate=self._panel.gate, seconds=seconds)
 
-    async def _judge(self, case: Case, document: str) -> dict[str, Found]:
+    async def _judge(self, page: _Page) -> dict[str, Found]:
         """What each judge found, by name. A page that fails the gate is shown to no other judge."""
         gate = self._panel.gate
         found: dict[str, Found] = {}
-        async with self._page(case, document) as page:
-            if gate is not None:
-                first = next(seat for seat in self._panel.seats if seat.card.name == gate.judge)
-                found[gate.judge] = await self._find(first, page)
-                if not passes(gate, found):
-                    return found
-            rest = [seat for seat in self._panel.seats if seat.card.name not in found]
-            async with asyncio.TaskGroup() as group:
-                tasks = {seat.card.name: group.create_task(self._find(seat, page)) for seat in rest}
+        if gate is not None:
+            first = next(seat for seat in self._panel.seats if seat.card.name == gate.judge)
+            found[gate.judge] = await self._find(first, page)
+            if not passes(gate, found):
+                return found
+        rest = [seat for seat in self._panel.seats if seat.card.name not in found]
+        async with asyncio.TaskGroup() as group:
+            tasks = {seat.card.name: group.create_task(self._find(seat, page)) for seat in rest}
         return found | {name: task.result() for name, task in tasks.items()}
 
     @contextlib.asynccontextmanager
@@ -165,7 +165,7 @@ class Evaluator:
             if seat.model is not None:
                 await room.enter_async_context(self._calls)
             try:
-                async with asyncio.timeout(self._deadline_s) as clock:
+                async with page.timed(), asyncio.timeout(self._deadline_s) as clock:
                     verdict = await judged(page.case, artifact, seat, self._renderer, page.blobs)
             except TimeoutError:
                 if not clock.expired():
@@ -175,10 +175,18 @@ class Evaluator:
                 raise failed("deadline_under_load", detail) from None
         return _found(verdict)
 
+    async def _started(self) -> Renderer:
+        """The renderer. Who gives up waiting does not break its start off, which would leave half a browser;
+        a start that failed is tried again by whoever comes later."""
+        starting = self._starting
+        if starting is None or (starting.done() and starting.exception() is not None):
+            starting = self._starting = asyncio.create_task(self._renderer.get())
+        return await asyncio.shield(starting)
+
     async def draw(self, page: _Page) -> Artifact:
         """The page, rendered. Raises ``Failed`` with what is wrong with it, or with the instrument."""
-        async with self._pages:
-            renderer = await self._renderer.get()
+        renderer = await self._started()
+        async with self._pages, page.timed():
             rendering = await renderer.render(page.document)
         if rendering.failure is not None:
             raise Failed(rendering.failure)
@@ -195,9 +203,18 @@ class _Page:
         self.case, self.document, self.blobs = case, document, blobs
         self.digest = digest(document)
         self.failure: Failure | None = None  # of the page itself
+        self.seconds = 0.0  # of drawing and of every judge together, without waiting for a turn
         self.source = Artifact(case=case.id, sample=0, document=blobs.put(document.encode("utf-8"), "html"))
         self._evaluator = evaluator
         self._drawing: asyncio.Task[Artifact] | None = None
+
+    @contextlib.asynccontextmanager
+    async def timed(self) -> AsyncIterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds += time.monotonic() - started
 
     async def drawn(self) -> Artifact:
         """Raises ``Failed``, for every judge alike."""

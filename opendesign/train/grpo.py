@@ -34,9 +34,10 @@ def run_grpo(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
         beside = None
         if settings.held_out is not None:
             beside = open_rewards.enter_context(held_out_reward(settings.held_out, settings.reward))
-        take_folder(settings, "grpo")
+        if outcome := take_folder(settings, "grpo"):
+            return outcome
         trainer = _trainer(settings, arguments, asked, reward, beside)
-        return train(trainer, settings, _provenance(settings, asked, reward, beside))
+        return train(trainer, settings, "grpo", _provenance(settings, asked, reward, beside))
 
 
 def reward_of(settings: Mapping[str, Any]) -> AgenticReward:
@@ -103,7 +104,7 @@ def _provenance(
     settings: Settings, asked: Asked, reward: AgenticReward, beside: AgenticReward | None
 ) -> cards.Provenance:
     facts: dict[str, object] = {
-        "Base": Path(settings.model).name,
+        "Base": cards.short(settings.model),
         "Stage": f"GRPO, mode {settings.mode}",
         **cards.about_reward(reward, settings.reward.get("judge_models", {})),
         **cards.about_prompts(asked),

@@ -45,7 +45,7 @@ def load_model(path: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     try:
         tokenizer = AutoTokenizer.from_pretrained(place, **how)
         model = AutoModelForCausalLM.from_pretrained(place, dtype="float32" if quantised else "auto", **how)
-    except (OSError, ValueError, ImportError) as error:
+    except Exception as error:  # of a damaged file every reader complains in its own way
         raise UsageError(f"The model at {path} cannot be loaded: {' '.join(str(error).split())}") from error
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token

@@ -34,6 +34,7 @@ class LoopThread:
         self._thread: threading.Thread | None = None
         self._end: asyncio.Future[None]
         self._process = 0
+        self._work: set[asyncio.Task[Any]] = set()
 
     @property
     def running(self) -> bool:
@@ -76,21 +77,30 @@ class LoopThread:
             if not self.running:
                 self._start()
             assert self._loop is not None
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
+            return asyncio.run_coroutine_threadsafe(self._known(work), self._loop)
+
+    async def _known(self, work: Coroutine[Any, Any, T]) -> T:
+        """``work``, known to be under way."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._work.add(task)
+        try:
+            return await work
+        finally:
+            self._work.discard(task)
 
     def _start(self) -> None:
         started = threading.Event()
 
         async def live() -> None:
-            self._loop = asyncio.get_running_loop()
+            self._loop, self._work = asyncio.get_running_loop(), set()
             self._end = self._loop.create_future()
             started.set()
             await self._end
-            rest = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in rest:
+            for task in self._work:
                 task.cancel()
-            if rest:
-                await asyncio.wait(rest, timeout=_PATIENCE_S)
+            if self._work:
+                await asyncio.wait(self._work, timeout=_PATIENCE_S)
             await self._last()
 
         self._process = os.getpid()

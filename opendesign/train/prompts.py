@@ -21,7 +21,7 @@ from opendesign.train.config import Prompts
 from opendesign.train.rows import rows_of
 from opendesign.types import Case
 
-__all__ = ["Asked", "ask", "refuse_test_cases", "rows_for", "among_test_cases"]
+__all__ = ["Asked", "among_test_cases", "ask", "refuse_test_cases", "rows_for"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -226,7 +226,11 @@ class AgenticReward:
 
     async def _end(self) -> None:
         evaluator, self._evaluator, self._loop = self._evaluator, None, None
+        rest = [entry.task for entry in self._memory.values() if not entry.task.done()]
         self._memory.clear()
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
         if evaluator is not None:
             await evaluator.close()
 

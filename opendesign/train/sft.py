@@ -32,7 +32,8 @@ def run_sft(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
     asked = [row.case.prompt for row in rows_of([row["prompt"] for row in rows], [""] * len(rows), {})]
     found = refuse_test_cases(asked, allow=allow_test_cases)
     arguments = trainer_settings("sft", settings)
-    take_folder(settings, "sft")
+    if outcome := take_folder(settings, "sft"):
+        return outcome
 
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
@@ -45,13 +46,13 @@ def run_sft(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
         processing_class=tokenizer,
     )
     facts = {
-        "Base": Path(settings.model).name,
+        "Base": cards.short(settings.model),
         "Stage": "SFT",
         "Data": f"{shown(Path(settings.data))}, {len(rows)} rows",
         "Settings": settings.hash,
     }
     title = f"{Path(settings.out).name}: fitted to {len(rows)} answers"
-    return train(trainer, settings, cards.Provenance(title=title, facts=facts, test_cases=found))
+    return train(trainer, settings, "sft", cards.Provenance(title=title, facts=facts, test_cases=found))
 
 
 def read_pairs(file: Path) -> list[dict[str, Any]]:

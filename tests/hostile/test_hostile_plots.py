@@ -79,3 +79,39 @@ def test_nothing_got_out_and_nothing_is_left(ended: dict[str, Any]) -> None:
 def test_all_kinds_are_there() -> None:
     assert len(CODE) >= 25
     assert len({one.name for one in CODE}) == len(CODE)
+
+
+_INSTALLED = """
+import asyncio, sys
+from pathlib import Path
+import opendesign
+from opendesign.plotting import Plotter
+from opendesign.types import PlotSettings
+from tests.hostile.plot_code import task
+package = Path(opendesign.__file__).parent
+code = f"import os\\nprint('FOUND', os.listdir({str(package.parent)!r}), os.listdir({str(package)!r}))"
+async def main():
+    async with Plotter(PlotSettings()) as plotter:
+        return await plotter.plot(code, task(Path(sys.argv[1])))
+print((Path(package, 'content/benchmarks').is_dir(), asyncio.run(main()).output))
+"""
+
+
+def test_where_the_package_is_installed_its_ground_truths_are_hidden(tmp_path: Path) -> None:
+    packages = tmp_path / "site-packages"
+    shutil.copytree(
+        ROOT / "opendesign", packages / "opendesign", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copytree(ROOT / "benchmarks", packages / "opendesign" / "content" / "benchmarks")
+    shutil.copytree(ROOT / "tests" / "hostile", packages / "tests" / "hostile")
+    done = subprocess.run(
+        [sys.executable, "-c", _INSTALLED, str(tmp_path)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(packages)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "(True, " in done.stdout, "it is there outside"
+    assert "'opendesign'] []" in done.stdout or "'tests'] []" in done.stdout, done.stdout

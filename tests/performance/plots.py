@@ -1,4 +1,4 @@
-"""Plots: the references of ``plots-mini`` and variations of them, from a warm parent and from fresh processes.
+"""Plots: the references of ``plots-mini`` and variations, from a warm parent and from fresh processes.
 
 A fresh process is what anybody would start: Python runs setup and code and saves the current figure. For
 plotly it has to start a browser too, as plotly's own export does. As many of them run together as we draw.
@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.performance.bench import Bench, Row, Samples, Variant, against, at_most, column, work
-from tests.performance.meter import pss_mb, tree
+from tests.performance.meter import ROOT, pss_mb, tree
 
 _VARIED = 200
 _WINDOW = 50  # plots whose mean memory is compared
@@ -37,7 +37,7 @@ from opendesign.rendering import Renderer
 from opendesign.types import RenderSettings
 async def draw():
     async with Renderer(RenderSettings(network="offline")) as renderer:
-        page, _, _ = parse(Path(%r).read_bytes()).page(1280, 16_000)
+        page = parse(Path(%r).read_bytes()).page(1280, 16_000)
         rendering = await renderer.render(page)
         assert rendering.picture and not rendering.failure, rendering
 asyncio.run(draw())
@@ -157,7 +157,7 @@ def plotly_fresh() -> dict[str, Any]:
 
 def _together(programs: Sequence[str], tasks: Sequence[Any], folder: Path) -> float:
     """Seconds for all of them, each in a fresh process in a folder of its own, as many at once as cores."""
-    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": os.getcwd()}
+    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": str(ROOT)}
     waiting = list(enumerate(zip(programs, tasks, strict=True)))
     running: list[subprocess.Popen[bytes]] = []
     started = time.monotonic()

@@ -57,15 +57,16 @@ def score(
     from tests.performance.static_judge import _server
 
     prompts, completions = batch(count)
+    warm = Case(id="warm", category="website", prompt="Another page.")
+    page = controls.document("template", warm)
     if hanging:
         prompts.append("Make a page that hangs.")
-        completions.append(completions[0].replace("</body>", _HANGS))
-    warm = Case(id="warm", category="website", prompt="Another page.")
+        completions.append(page.replace("</body>", _HANGS))
     os.environ["OPENAI_API_KEY"] = "sk-not-a-real-key-0123456789"
     with _server(_LATENCY_S) if vision else nullcontext("") as base_url:
         models = {"static": resolve("openai/x", base_url=base_url, concurrency=_AT_ONCE)} if vision else None
         with AgenticReward(judges, models, deadline_s=_DEADLINE_S, concurrency=_AT_ONCE) as reward:
-            reward([warm.prompt], [controls.document("template", warm)])  # browser and LiteLLM are there
+            reward([warm.prompt], [page])  # browser and LiteLLM are there
             started = time.monotonic()
             found = asyncio.run(reward.evaluate(prompts, completions))
             seconds = time.monotonic() - started

@@ -1,4 +1,4 @@
-"""These tests need the train extra (torch, TRL) and are run by ``make test-train``."""
+"""Tests marked ``train`` need the train extra (torch, TRL) and are run by ``make test-train``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two threads on a busy machine wait for each other
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.train)
+        if item.get_closest_marker("train"):
             # What TRL and transformers say about each other is theirs to mend.
             item.add_marker(
                 pytest.mark.filterwarnings("ignore:::(torch|transformers|trl|datasets|accelerate)")
@@ -24,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a Qwen2 of 5,000 weights that knows nothing, and a tokenizer of bytes."""
+    """A folder with a model that knows nothing, of some thousand weights, and with its tokenizer."""
     from tests.train.support import make_tiny
 
     return make_tiny(tmp_path_factory.mktemp("tiny"))

@@ -14,21 +14,13 @@ FAILED = Failure(reason="unparsable", detail="The judge said nothing of use.")
 
 
 def make_tiny(folder: Path) -> Path:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM, set_seed
+    from transformers import set_seed
 
-    alphabet = ["<pad>", "<end>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
-    letters = Tokenizer(models.BPE({letter: at for at, letter in enumerate(alphabet)}, []))
-    letters.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    letters.decoder = decoders.ByteLevel()
+    from opendesign.train.tiny import tiny_model
+
     set_seed(0)
-    size = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
-    config = Qwen2Config(
-        vocab_size=258, num_key_value_heads=2, bos_token_id=None, eos_token_id=1, pad_token_id=0, **size
-    )
-    Qwen2ForCausalLM(config).save_pretrained(folder)
-    tokens = PreTrainedTokenizerFast(tokenizer_object=letters, pad_token="<pad>", eos_token="<end>")
-    tokens.save_pretrained(folder)
+    for part in tiny_model(width=16):
+        part.save_pretrained(folder)
     return folder
 
 

@@ -11,6 +11,8 @@ import pytest
 from opendesign.train.trl import for_trl
 from tests.train.support import Table
 
+pytestmark = pytest.mark.train
+
 #: Two prompts with four answers each: (passes the gate, what computed says of 100, None: that judge failed).
 ROWS = [
     (True, 90),
@@ -24,7 +26,7 @@ ROWS = [
 ]
 # First group, execution 1 1 -1 1: mean 0.5, deviation 1; static .9 .5 0 -: mean .4667, deviation .4509.
 # Second group, execution 1 -1 -1 1: mean 0, deviation 1.1547; static .2 0 0 .8: mean .25, deviation .3786.
-# 0.1 z(execution) + 0.8 z(static): .8188 .1091 -.9779 .05, -.0191 -.6149 -.6149 1.2488; over their deviation .7519.
+# 0.1 z(execution) + 0.8 z(static): .8188 .1091 -.9779 .05, -.0191 -.6149 -.6149 1.2488; deviation .7519.
 GDPO = [1.0890, 0.1452, -1.3007, 0.0665, -0.0253, -0.8178, -0.8178, 1.6609]
 # Rewards .82 .5 -.1 -: mean .4067, deviation .4670. Rewards .26 -.1 -.1 .74: mean .2, deviation .3980.
 PAPER = [0.8850, 0.1998, -1.0848, 0.0, 0.1508, -0.7538, -0.7538, 1.3568]

@@ -17,6 +17,7 @@ from PIL import Image
 
 from opendesign.errors import UsageError
 from opendesign.plotting import AxesFacts, Plot, Plotter, SeriesFacts, parent
+from opendesign.plotting import task as watching
 from opendesign.types import PlotSettings
 from tests.hostile.plot_code import task
 
@@ -267,6 +268,19 @@ def test_code_that_sleeps_is_ended(tmp_path: Path) -> None:
     plot = asyncio.run(once())
     assert plot.failure is not None
     assert (plot.failure.reason, plot.failure.detail) == ("timeout", "The code had not ended after 5 s.")
+
+
+def test_a_machine_that_is_too_busy_is_no_fault_of_the_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def once() -> Plot:
+        async with Plotter(PlotSettings(deadline_s=5), at_once=1) as plotter:
+            return await plotter.plot(SLEEP, task(tmp_path))
+
+    monkeypatch.setattr(watching, "_waited_s", lambda pid: 4.0)
+    plot = asyncio.run(once())
+    assert plot.failure is not None
+    assert (plot.failure.reason, plot.failure.status) == ("deadline_under_load", "instrument_failure")
 
 
 def test_a_setup_that_fails_is_the_benchmark_s_fault(run: Run) -> None:

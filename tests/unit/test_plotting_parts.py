@@ -185,6 +185,7 @@ def _packed(values: list[list[float]] | list[float], kind: str) -> dict[str, str
         ({"type": "scatterpolar", "theta": ["p"], "r": [2], "mode": "lines"}, {"kind": "line", "y": (2,)}),
         ({"type": "surface", "z": [[1, 2]]}, {"kind": "surface", "z": (1, 2)}),
         ({"type": "sankey"}, {"kind": "other"}),
+        ({"type": "bar", "y": [10**400, True, {"a": 1}]}, {"n": 3}),
         ({"type": 7, "y": {"a": 1}, "name": 5}, {"kind": "other", "label": "5"}),
     ],
 )

@@ -321,7 +321,16 @@ def test_verdicts_are_kept_by_content(tmp_path: Path, monkeypatch: pytest.Monkey
     assert asked == ["execution"] * 4
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"v": 1}', '{"v": 99}', "\x00" * 50])
+def _entry(reason: str) -> str:
+    """An entry with a failure that is never kept."""
+    return json.dumps(
+        {"v": 1, "scores": {}, "gates": {}, "reasons": [], "failure": [reason, "x"], "of_page": False}
+    )
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", '{"v": 1}', '{"v": 99}', "\x00" * 50, _entry("nonsense"), _entry("unparsable")]
+)
 def test_a_damaged_entry_is_made_again(tmp_path: Path, damage: str) -> None:
     with AgenticReward(JUDGES, cache=tmp_path) as reward:
         reward(["Bees"], [GOOD])

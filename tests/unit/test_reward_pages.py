@@ -97,6 +97,7 @@ def test_a_page_that_hangs_is_the_models_failure_and_no_others() -> None:
     assert {failure.reason for failure in hung.failures.values()} == {"page_hung"}
     assert fine.total is not None
     assert fine.total > 0.5
+    assert hung.seconds > fine.seconds > 0
 
 
 def test_a_judge_that_is_down_abstains_and_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

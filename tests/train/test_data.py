@@ -1,0 +1,107 @@
+"""RFT and DPO data: which answers are learned from."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import opendesign
+from opendesign.cli.train import train
+from opendesign.errors import UsageError
+from opendesign.train.data import Sample, pick, write_data
+
+SAMPLES = [
+    Sample(prompt="a", completion="a1", reward=0.2),
+    Sample(prompt="a", completion="a2", reward=0.9),
+    Sample(prompt="a", completion="a3", reward=-0.1, gated=True),
+    Sample(prompt="a", completion="a4", reward=None),
+    Sample(prompt="b", completion="b1", reward=-0.1, gated=True),
+    Sample(prompt="c", completion="c1", reward=0.5),
+    Sample(prompt="c", completion="c2", reward=0.5),
+    Sample(prompt="d", completion="d1", reward=0.95, gated=True),
+    Sample(prompt="d", completion="d2", reward=0.6),
+    Sample(prompt="d", completion="d3", reward=0.55),
+]
+
+
+def test_rft_learns_from_the_best_that_passes() -> None:
+    picked = pick(SAMPLES, "rft")
+    assert [row["completion"] for row in picked.rows] == ["a2", "c1", "d2"]
+    assert (picked.prompts, picked.samples, picked.unscored) == (4, 10, 1)
+    assert picked.reward == pytest.approx((0.9 + 0.5 + 0.6) / 3)
+
+
+@pytest.mark.parametrize(
+    ("margin", "expected"), [(0.0, [("a2", "a3"), ("d2", "d3")]), (0.1, [("a2", "a3")]), (2.0, [])]
+)
+def test_dpo_sets_the_best_against_the_worst(margin: float, expected: list[tuple[str, str]]) -> None:
+    rows = pick(SAMPLES, "dpo", margin=margin).rows
+    assert [(row["chosen"], row["rejected"]) for row in rows] == expected
+
+
+def test_of_a_stored_run_the_verdicts_are_used(tmp_path: Path) -> None:
+    for control in ("template", "broken"):
+        opendesign.run(
+            f"builtin/{control}",
+            benchmark="opendesign-train",
+            limit=2,
+            judges=["execution"],
+            folder=tmp_path / control,
+        )
+    runs, out = [str(tmp_path / name) for name in ("broken", "template")], tmp_path / "dpo.jsonl"
+    picked = write_data(runs, out, "dpo")
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == picked.prompts == 2
+    for row in rows:
+        assert [turn["role"] for turn in row["prompt"]] == ["system", "user"]
+        assert len(row["chosen"][0]["content"]) != len(row["rejected"][0]["content"])
+    assert picked.reward == pytest.approx(0.1)
+    assert picked.reward_of_all == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 1: not valid JSON"),
+        ('{"prompt": "x", "completion": "y"}', "has no 'reward'"),
+        ('{"prompt": "x", "completion": "y", "reward": "high"}', "is no number"),
+        ('{"prompt": "x", "completion": "y", "reward": null}', "none can be learned from"),
+        ('{"prompt": "x", "completion": "y", "reward": 0.5, "gated": true}', "none can be learned from"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_said(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "rows.jsonl").write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=said):
+        write_data([str(tmp_path / "rows.jsonl")], tmp_path / "out.jsonl", "rft")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["sft", "grpo"])
+def test_without_the_extra_the_way_to_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (tmp_path / "x.toml").write_text('model = "m"\nout = "o"', encoding="utf-8")
+    done = CliRunner().invoke(train, [command, str(tmp_path / "x.toml")], standalone_mode=False)
+    assert isinstance(done.exception, UsageError)
+    assert "pip install 'opendesign[train]'" in str(done.exception)
+
+
+def test_the_command_says_what_was_picked(tmp_path: Path) -> None:
+    rows = [{"prompt": one.prompt, "completion": one.completion, "reward": one.reward} for one in SAMPLES[:2]]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    arguments = ["data", str(tmp_path / "rows.jsonl"), "--out", str(tmp_path / "out.jsonl"), "--kind"]
+    done = CliRunner().invoke(train, [*arguments, "rft", "--json"], standalone_mode=False)
+    assert json.loads(done.stdout)["reward"] == 0.9
+    assert json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8")) == {
+        "prompt": "a",
+        "completion": "a2",
+    }
+    done = CliRunner().invoke(train, [*arguments, "dpo"], standalone_mode=False)
+    assert done.stdout.startswith(
+        "1 rows from 2 samples of 1 prompts; mean reward 0.900, of all samples 0.550"
+    )

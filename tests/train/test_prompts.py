@@ -1,0 +1,76 @@
+"""What is trained on: the paper's settings, prompts, and the refusal of test cases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opendesign.cases.benchmark import load_benchmark
+from opendesign.errors import UsageError
+from opendesign.train.config import Prompts, read_settings, spread
+from opendesign.train.prompts import among_test_cases, ask, rows_for
+
+CASE = load_benchmark("opendesign").cases[17]
+
+
+def test_the_prompts_for_training_are_no_test_cases() -> None:
+    asked = ask(Prompts(), held_out=20)
+    assert (len(asked.train), len(asked.held_out), asked.test_cases) == (180, 20, ())
+    assert not {case.id for case in asked.train} & {case.id for case in asked.held_out}
+    assert len({case.category for case in asked.held_out}) == 5
+
+
+@pytest.mark.parametrize("change", [str, str.upper, lambda text: text.replace(",", "") + " Thanks!"])
+def test_a_case_and_its_near_duplicates_are_refused(tmp_path: Path, change) -> None:
+    file = tmp_path / "mine.jsonl"
+    prompts = ["a page about my very own bicycle collection", change(CASE.prompt)]
+    file.write_text("\n".join(json.dumps({"prompt": prompt}) for prompt in prompts), encoding="utf-8")
+    with pytest.raises(UsageError, match=rf"1 of the prompts .*{CASE.id}.*--allow-test-cases"):
+        ask(Prompts(file=str(file)))
+    assert ask(Prompts(file=str(file)), allow_test_cases=True).test_cases == (f"opendesign/{CASE.id}",)
+
+
+def test_words_of_a_released_prompt_are_known_by_their_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from opendesign.cases.overlap import run_hashes
+
+    mine = "eight words in a row that nobody else would ever have written"
+    hashes = frozenset(list(run_hashes(mine, "salt"))[:1])
+    monkeypatch.setattr("opendesign.train.prompts.read_runs", lambda _: ("salt", hashes))
+    (found,) = among_test_cases([mine, "something else"])
+    assert "a released prompt" in found
+
+
+def test_rows_ask_as_the_benchmark_does() -> None:
+    (row,) = rows_for([CASE], chat=True, held_out=True)
+    assert [turn["role"] for turn in row["prompt"]] == ["system", "user"]
+    assert row["prompt"][1]["content"] == CASE.prompt
+    assert (row["category"], row["case_id"], row["held_out"]) == (CASE.category, CASE.id, True)
+    assert json.loads(row["requirements"])[0]["text"] == CASE.requirements[0].text
+    assert rows_for([CASE], chat=False)[0]["prompt"].strip() == CASE.prompt
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "'model' is missing"),
+        ('model = "m"\nout = "o"\nlimt = 3', "line 3: there is no field 'limt'"),
+        ('model = "m"\nout = "o"\nanswers = 1', "2 or more"),
+        ('model = "m"\nout = "o"\nbatch = 0', "has to be 1 or more"),
+        ('model = "m"\nout = "o"\nmode = "sum"', "line 3: 'mode' is \"sum\""),
+        ('model = "m"\nout = "o"\n[held_out]\nevery = 5', "line 3: the field 'held_out.judges' is missing"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "x.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=said):
+        read_settings(tmp_path / "x.toml")
+
+
+def test_rows_of_a_step_are_spread_over_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert spread(512, 8) == 64
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    assert spread(512, 8) == 8
+    with pytest.raises(UsageError, match="cannot be split"):
+        spread(512, 100)
