@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -22,10 +23,10 @@ __all__ = ["LIMITS", "AxesFacts", "PlotFacts", "SeriesFacts"]
 #: What is kept at most; ``truncated`` says that something was left out.
 LIMITS = {"axes": 64, "series": 100, "values": 200, "texts": 100, "characters": 200}
 
-Text = Annotated[str, Field(max_length=200)]
-Texts = Annotated[tuple[Text, ...], Field(max_length=100)]
+Text = Annotated[str, Field(max_length=LIMITS["characters"])]
+Texts = Annotated[tuple[Text, ...], Field(max_length=LIMITS["texts"])]
 Value = float | Text | None  # None: not a number, or infinite
-Values = Annotated[tuple[Value, ...], Field(max_length=200)]
+Values = Annotated[tuple[Value, ...], Field(max_length=LIMITS["values"])]
 Pair = tuple[float, float] | None
 _strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
@@ -89,7 +90,7 @@ class AxesFacts:
     annotations: Texts = ()
     colorbar: bool = False  # these axes are the colour bar of others
     box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
-    series: Annotated[tuple[SeriesFacts, ...], Field(max_length=100)] = ()
+    series: Annotated[tuple[SeriesFacts, ...], Field(max_length=LIMITS["series"])] = ()
     marks: Annotated[int, Field(ge=0, le=10**9)] = 0
 
 
@@ -109,7 +110,7 @@ class PlotFacts:
     title: Text = ""  # of the whole figure
     width: int = 0
     height: int = 0
-    axes: Annotated[tuple[AxesFacts, ...], Field(max_length=64)] = ()
+    axes: Annotated[tuple[AxesFacts, ...], Field(max_length=LIMITS["axes"])] = ()
     truncated: bool = False
     schema: Literal[1] = 1
 
@@ -123,10 +124,15 @@ class PlotFacts:
     def from_json(cls, text: str | bytes) -> PlotFacts:
         """Facts as stored, or as an untrusted process sends them. Raises ``StoreError`` for anything else."""
         try:
-            return TypeAdapter(cls).validate_json(text)
+            return _reader().validate_json(text)
         except (ValidationError, RecursionError) as error:
             told = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "too deep"}
             where = ".".join(map(str, told["loc"])) or "the text"
             raise StoreError(
                 f"The facts of a plot cannot be read ({where}: {told['msg']}): draw it again."
             ) from error
+
+
+@cache
+def _reader() -> TypeAdapter[PlotFacts]:
+    return TypeAdapter(PlotFacts)

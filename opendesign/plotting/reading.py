@@ -11,9 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from opendesign.plotting.facts import LIMITS
+
 __all__ = ["install", "read", "sample"]
 
-AXES, SERIES, VALUES, TEXTS, CHARACTERS = 64, 100, 200, 100, 200  # as ``facts.LIMITS``
+AXES, SERIES, VALUES, TEXTS, CHARACTERS = (
+    LIMITS[name] for name in ("axes", "series", "values", "texts", "characters")
+)
 _MARK = "_opendesign_kind"
 
 #: Function -> kind of what it adds. ``Axes3D`` has those of ``Axes`` that it does not redefine.

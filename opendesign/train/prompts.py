@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from opendesign.canonical import hash_of, plain
-from opendesign.cases.benchmark import benchmarks, load_benchmark, load_protocol, select
+from opendesign.cases.benchmark import benchmarks, load_benchmark, load_card, load_protocol, select
 from opendesign.cases.check import NEAR, RUNS_FILE
 from opendesign.cases.overlap import near_duplicates, read_runs, run_hashes, words
 from opendesign.cases.reading import read_jsonl, shown
@@ -47,6 +47,11 @@ def ask(prompts: Prompts, *, held_out: int = 0, allow_test_cases: bool = False) 
         source, cases = shown(Path(prompts.file)), cases_of(Path(prompts.file))[: prompts.limit]
     else:
         benchmark = load_benchmark(prompts.benchmark)
+        if not (allow_test_cases or load_card(benchmark.name).apart_from):
+            raise UsageError(
+                f"'{benchmark.name}' is for testing: name one whose card keeps it apart_from others, such "
+                "as opendesign-train, or add --allow-test-cases."
+            )
         source, cases = f"{benchmark.name} {benchmark.version}", select(benchmark, limit=prompts.limit)
     if len(cases) <= held_out:
         raise UsageError(f"{source} has {len(cases)} prompts, and {held_out} are to be held out: take fewer.")

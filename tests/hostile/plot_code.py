@@ -59,6 +59,13 @@ def _nothing_got(ended: Ended) -> bool:
     return "TRIED" in ended["output"] and "GOT" not in ended["output"]
 
 
+def _only_the_way_to_python(ended: Ended) -> bool:
+    """Folders that Python lies in are there, with nothing in them but the next one."""
+    got = [line.split() for line in ended["output"].splitlines() if line.startswith("GOT")]
+    ways = {str(Path(prefix).resolve()) + "/" for prefix in (sys.prefix, sys.base_prefix)}
+    return all(any(way.startswith(f"{one[1]}/{one[2][1:-1]}/") for way in ways) for one in got)
+
+
 _TRY = """
 def attempt(name, work):
     try:
@@ -91,16 +98,7 @@ for path in (WORLD["secret"], "/etc/shadow", "/etc/hostname", "/dev/mem", "/dev/
     attempt(path, lambda: open(path, "rb").read(99))
 attempt("this package", lambda: os.listdir(WORLD["package"])[0])
 """,
-        # Folders on the way to Python are there, with nothing in them but the way.
-        check=lambda ended: (
-            all(
-                line.split()[1] in ("/root", "/home", WORLD["checkout"])
-                and line.endswith(("'.pyenv'", "'.venv'"))
-                for line in ended["output"].splitlines()
-                if line.startswith("GOT")
-            )
-            and SECRET not in ended["output"]
-        ),
+        check=lambda ended: _only_the_way_to_python(ended) and SECRET not in ended["output"],
     ),
     Hostile(
         name="reads its parent's memory",

@@ -47,3 +47,37 @@ class Table:
         return evaluation_of(
             panel.channels, found | ({"computed": computed} if passes else {}), gate=panel.gate, seconds=0.0
         )
+
+
+def make_gguf(file: Path) -> Path:
+    """A Llama of one layer as a .gguf file, with half-precision weights and a tokenizer of bytes and "ab"."""
+    import gguf
+    import numpy as np
+    from tokenizers import pre_tokenizers
+
+    names = ["<pad>", "<end>", *sorted(pre_tokenizers.ByteLevel.alphabet()), "ab"]
+    to = gguf.GGUFWriter(file, "llama")
+    for name, value in {"context_length": 64, "embedding_length": 16, "block_count": 1}.items():
+        getattr(to, f"add_{name}")(value)
+    for name, value in {"feed_forward_length": 32, "head_count": 2, "head_count_kv": 2}.items():
+        getattr(to, f"add_{name}")(value)
+    to.add_layer_norm_rms_eps(1e-5)
+    to.add_vocab_size(len(names))
+    to.add_tokenizer_model("gpt2")
+    to.add_token_list(names)
+    to.add_token_merges(["a b"])
+    to.add_pad_token_id(0)
+    to.add_eos_token_id(1)
+    shapes = {"token_embd": (len(names), 16), "output": (len(names), 16), "output_norm": (16,)}
+    shapes |= {f"blk.0.{norm}_norm": (16,) for norm in ("attn", "ffn")}
+    shapes |= {f"blk.0.attn_{part}": (16, 16) for part in ("q", "k", "v", "output")}
+    shapes |= {"blk.0.ffn_up": (32, 16), "blk.0.ffn_gate": (32, 16), "blk.0.ffn_down": (16, 32)}
+    draw = np.random.default_rng(0)
+    for name, shape in shapes.items():
+        kind = np.float16 if len(shape) > 1 else np.float32
+        to.add_tensor(f"{name}.weight", draw.standard_normal(shape).astype(kind))
+    to.write_header_to_file()
+    to.write_kv_data_to_file()
+    to.write_tensors_to_file()
+    to.close()
+    return file

@@ -22,6 +22,13 @@ def test_the_prompts_for_training_are_no_test_cases() -> None:
     assert len({case.category for case in asked.held_out}) == 5
 
 
+def test_a_benchmark_for_testing_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"'opendesign' is for testing.*--allow-test-cases"):
+        ask(Prompts(benchmark="opendesign"))
+    allowed = ask(Prompts(benchmark="opendesign", limit=10), allow_test_cases=True)
+    assert set(allowed.test_cases) >= {f"opendesign/{case.id}" for case in allowed.train}
+
+
 @pytest.mark.parametrize("change", [str, str.upper, lambda text: text.replace(",", "") + " Thanks!"])
 def test_a_case_and_its_near_duplicates_are_refused(tmp_path: Path, change) -> None:
     file = tmp_path / "mine.jsonl"

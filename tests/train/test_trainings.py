@@ -17,6 +17,7 @@ from opendesign.train.config import read_settings, trainer_settings
 from opendesign.train.grpo import run_grpo
 from opendesign.train.loading import load_model
 from opendesign.train.sft import run_sft
+from tests.train.support import make_gguf
 
 pytestmark = pytest.mark.train
 
@@ -192,6 +193,20 @@ def test_a_model_that_is_not_there_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_bytes(b"GGUF nothing")
     with pytest.raises(UsageError, match="cannot be loaded"):
         load_model(str(tmp_path / "bad.gguf"))
+
+
+def test_a_gguf_model_can_be_trained_and_saved(tmp_path: Path) -> None:
+    import torch
+
+    model, tokenizer = load_model(str(make_gguf(tmp_path / "model.gguf")))
+    model.save_pretrained(tmp_path / "saved")
+    tokenizer.save_pretrained(tmp_path / "saved")
+    again, tokens = load_model(str(tmp_path / "saved"))
+    asked = torch.tensor([tokens("about").input_ids])
+    assert torch.equal(asked, torch.tensor([tokenizer("about").input_ids]))
+    assert asked.shape == (1, 4)  # "ab" is one token
+    assert torch.equal(again(asked).logits, model(asked).logits)
+    assert all(weight.requires_grad and weight.dtype == torch.float32 for weight in model.parameters())
 
 
 def test_dpo_rows_are_what_trl_takes(tiny: Path, tmp_path: Path) -> None:

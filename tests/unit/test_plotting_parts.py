@@ -12,7 +12,6 @@ import pytest
 
 from opendesign.errors import StoreError
 from opendesign.plotting import AxesFacts, PlotFacts, SeriesFacts, reading
-from opendesign.plotting.facts import LIMITS
 from opendesign.plotting.plotly_page import parse
 from opendesign.plotting.sources import look, other_library
 from opendesign.plotting.task import _Messages
@@ -54,15 +53,6 @@ def test_facts_are_strict_and_bounded(change: dict[str, Any]) -> None:
 def test_what_is_no_facts_is_told(text: str) -> None:
     with pytest.raises(StoreError):
         PlotFacts.from_json(text)
-
-
-def test_the_bounds_are_said_twice_and_are_equal() -> None:
-    assert (
-        LIMITS["axes"],
-        LIMITS["series"],
-        LIMITS["values"],
-    ) == (reading.AXES, reading.SERIES, reading.VALUES)
-    assert (LIMITS["texts"], LIMITS["characters"]) == (reading.TEXTS, reading.CHARACTERS)
 
 
 def test_samples_keep_both_ends() -> None:
