@@ -19,10 +19,7 @@ SFTTrainer(model, fit, train_dataset=pages, processing_class=tokenizer).train()
 judges = for_trl(AgenticReward(judges=["execution"]))
 shared |= {"max_completion_length": 200, "per_device_train_batch_size": 64, "logging_steps": 1}
 settings = GRPOConfig(max_steps=30, learning_rate=2e-5, **judges.settings, **shared)
-prompts = pages.remove_columns("completion")
-trainer = GRPOTrainer(model, judges.functions, settings, train_dataset=prompts, processing_class=tokenizer)
+trainer = GRPOTrainer(model, judges.functions, settings, train_dataset=pages, processing_class=tokenizer)
 trainer.train()
 scores = [step["rewards/execution/mean"] for step in trainer.state.log_history if "reward" in step]
-print(
-    f"execution: {sum(scores[:10]) / 10:.2f} in the first ten steps, {sum(scores[-10:]) / 10:.2f} in the last"
-)
+print(f"execution: first ten steps {sum(scores[:10]) / 10:.2f}, last ten {sum(scores[-10:]) / 10:.2f}")

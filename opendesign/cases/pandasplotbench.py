@@ -135,16 +135,18 @@ def _read(file: Path) -> tuple[list[str], list[dict[str, Any]]]:
             "pyarrow is not installed; install it with: pip install 'opendesign[plots]'."
         ) from error
     try:
-        table = pyarrow.parquet.read_table(file)
-        rows: list[dict[str, Any]] = table.to_pylist()
-    except (OSError, pyarrow.ArrowException) as error:
+        with pyarrow.parquet.ParquetFile(file) as parquet:
+            names: list[str] = parquet.schema_arrow.names
+            used = [name for name in COLUMNS if name in names and name not in _UNUSED]
+            rows: list[dict[str, Any]] = parquet.read(columns=used).to_pylist()
+    except (OSError, ValueError, OverflowError, pyarrow.ArrowException) as error:  # of bytes, of dates
         said = str(error).partition("\n")[0].rstrip(".")
         raise UsageError(f"{shown(file)} cannot be read as a parquet file: {said}.") from error
-    missing = [name for name in COLUMNS if name not in table.column_names and name not in _UNUSED]
+    missing = [name for name in COLUMNS if name not in names and name not in _UNUSED]
     if missing or not rows:
         lacks = f"the columns {', '.join(missing)}" if missing else "rows"
         raise UsageError(f"{shown(file)} lacks {lacks}; it is not the data of {REPOSITORY}.")
-    return table.column_names, rows
+    return names, rows
 
 
 def _differences(columns: Sequence[str], rows: int, revision: str) -> list[str]:
@@ -164,8 +166,8 @@ def _differences(columns: Sequence[str], rows: int, revision: str) -> list[str]:
 def _task(row: Mapping[str, Any], place: int) -> _Task:
     where = f"Row {place} of {NAME}"
     number = row["id"]
-    if not isinstance(number, int) or number < 0:
-        raise UsageError(f"{where}: 'id' is {number!r}, but it is a whole number of 0 or above.")
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise UsageError(f"{where}: 'id' is {repr(number)[:40]}, but it is a whole number of 0 or above.")
     texts = {name: row[name] for name in COLUMNS[1:6]}
     for name, text in texts.items():
         if text is None and name == "task__plot_style":

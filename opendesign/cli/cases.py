@@ -187,7 +187,9 @@ def _import_plots(
                 f"The references of {len(without)} rows draw nothing here, the first {without[0]}."
             )
     except UsageError as error:
-        warnings.append(f"The references were not run, so 'plot-computed' cannot score here. {error}")
+        said = str(error)  # it may quote what a setup prints
+        said = said if len(said) <= 200 else f"{said[:199]}…"
+        warnings.append(f"The references were not run, so 'plot-computed' cannot score here. {said}")
     for warning in warnings:
         click.echo(f"Warning: {warning}", err=True)
     return made.folder

@@ -24,7 +24,7 @@ __all__ = ["Board"]
 _DRAW_S = 20.0
 _FIGURES = 40  # drawn on one page, then it is replaced: canvases are given back late
 #: Names by which data could reach what all objects of a page share.
-_SHARED = (b"__proto__", b"prototype", b"constructor")
+_SHARED = ("__proto__", "prototype", "constructor")
 
 
 class Board:
@@ -37,12 +37,9 @@ class Board:
         self._session: Session | None = None
         self._drawn = 0
 
-    async def picture(self, figure: PlotlyFigure, text: bytes) -> bytes | None:
-        """PNG of the page's upper left corner, the figure in it; None where it needs a page of its own.
-
-        ``text`` is the figure's JSON.
-        """
-        if any(name in text for name in _SHARED):
+    async def picture(self, figure: PlotlyFigure) -> bytes | None:
+        """PNG of the page's upper left corner, the figure in it; None where it needs a page of its own."""
+        if any(name in figure.script for name in _SHARED):
             return None
         from playwright.async_api import Error
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import functools
 import io
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opendesign.plotting import reading
+from opendesign.plotting.pictures import MOST_BYTES, MOST_SENT, MOST_SIDE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Capture"]
 
-_MOST = 50  # pictures sent while the program runs; those at its end are always sent
 #: A white pixel, for programs that read the file back to which plotly would have written.
 _PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
@@ -115,30 +116,38 @@ class Capture:
             setattr(owner, name, step)
 
     def _matplotlib(self, figure: Figure) -> None:
-        """Draw it and send the pixels, unless it has not changed since."""
-        if (id(figure) in self._numbers and not figure.stale) or self._sent >= _MOST:
+        """Draw it and send the pixels, unless it has not changed since. ``ValueError``: it has no size."""
+        if (id(figure) in self._numbers and not figure.stale) or self._sent >= MOST_SENT:
             return
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         if not isinstance(figure.canvas, FigureCanvasAgg):  # a figure that pyplot has not made
             FigureCanvasAgg(figure)
-        pixels = figure.bbox.width * figure.bbox.height
-        scale = min(1.0, (self._most_pixels / pixels) ** 0.5 if pixels else 1.0)
+        across, down = figure.bbox.width, figure.bbox.height
+        self._check_size(across, down, sys.float_info.max)  # which what is infinite exceeds
+        scale = min(1.0, (self._most_pixels / (across * down)) ** 0.5, MOST_SIDE / max(across, down))
         buffer = io.BytesIO()
         options = self._options.get(id(figure), {})  # as it was saved, if it was
         self._print(figure.canvas, buffer, dpi=figure.dpi * scale, format="rgba", **options)
         canvas: Any = figure.canvas
+        width, height = int(canvas.renderer.width), int(canvas.renderer.height)
+        self._check_size(width, height, self._most_pixels)
         message = {
             "kind": "matplotlib",
             "figure": self._number(figure),
-            "width": int(canvas.renderer.width),
-            "height": int(canvas.renderer.height),
+            "width": width,
+            "height": height,
             "scaled": bool(scale < 1),
             "facts": reading.read(figure),
         }
         self._sent += 1
         self._send(message, buffer.getvalue())
         figure.stale = False
+
+    @staticmethod
+    def _check_size(width: float, height: float, most: float) -> None:
+        if not (width >= 1 and height >= 1 and width * height <= most):
+            raise ValueError(f"A figure of {width:g} × {height:g} pixels cannot be drawn here")
 
     # plotly
 
@@ -178,11 +187,13 @@ class Capture:
         return step
 
     def _plotly(self, figure: Any) -> None:
-        if self._sent >= _MOST:
+        if self._sent >= MOST_SENT:
             return
         from plotly.graph_objects import Figure
 
         known = figure if hasattr(figure, "to_json") else Figure(figure)  # a dictionary will do for plotly.io
         text = known.to_json().encode()
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"A figure may take {MOST_BYTES:,} bytes as JSON; this one takes {len(text):,}")
         self._sent += 1
         self._send({"kind": "plotly", "figure": self._number(figure)}, text)

@@ -74,7 +74,7 @@ async def _drawn_by(renderer: Renderer, board: Board, drawn: Drawn, figures: int
     except ValueError as error:
         return Scored(failure=Failure(reason="exception", detail=f"{_UNREADABLE}: {error}."))
     room = (settings.width, settings.max_height)
-    png = await board.picture(figure, drawn.plotly)
+    png = await board.picture(figure)
     if png is None:
         rendering = await renderer.render(figure.page(*room))
         if failure := _failure(rendering):

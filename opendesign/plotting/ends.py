@@ -33,7 +33,13 @@ def failure(outcome: Outcome, task: PlotTask, settings: PlotSettings) -> Failure
         return _failed("deadline_under_load", detail)
     if outcome.stage in ("source", "setup"):
         raise UsageError(f"The setup of the case fails ({_setup(outcome)}): its benchmark has to be mended.")
-    return _exceeded(outcome, settings) or _raised(outcome) or _not_drawn(outcome) or _library(outcome, task)
+    return (
+        _exceeded(outcome, settings)
+        or _raised(outcome)
+        or _not_drawn(outcome)
+        or _cut(outcome)
+        or _library(outcome, task)
+    )
 
 
 def _setup(outcome: Outcome) -> str:
@@ -79,6 +85,12 @@ def _not_drawn(outcome: Outcome) -> Failure | None:
         return _failed("wrong_library", f"The code draws with {others[0]}, whose pictures are not caught.")
     how = "" if outcome.ended else ": it ended its own process"
     return _failed("no_plot", f"The code ran and no figure was left open, shown or saved{how}.")
+
+
+def _cut(outcome: Outcome) -> Failure | None:
+    if outcome.ended:
+        return None
+    return _failed("exception", "The code's process ended before the code had come to its end.")
 
 
 def _library(outcome: Outcome, task: PlotTask) -> Failure | None:

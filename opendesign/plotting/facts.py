@@ -41,7 +41,7 @@ class SeriesFacts:
     labels in ``x``, shares of the whole in ``y``. Image: values in ``z``, row by row, ``shape`` rows ×
     columns. Box, violin and area: the points of the outline. Contour: levels in ``z``. Error bars: the
     points, in ``z`` half their lengths. Plotly's boxes, violins, histograms: the values they are made of.
-    Series without a value, as a legend's entries have them, are left out.
+    Series without a value, as a legend's entries have them, and those that cannot be seen are left out.
     """
 
     kind: Literal[

@@ -39,14 +39,13 @@ def tell(result: int, message: dict[str, Any], payload: bytes | memoryview = b""
 def run(request: int, result: int) -> None:
     """One task, from its request (JSON in a line, then the data) to the message "end"."""
     with os.fdopen(request, "rb") as pipe:
-        task = json.loads(pipe.readline())
-        Path(DATA).write_bytes(pipe.read())
+        task, data = json.loads(pipe.readline()), pipe.read()
     source = sources.look(task["code"], task["setup"])
     tell(result, {"kind": "source", **asdict(source)})
     if source.error:
         return
     program = _program()
-    error = _execute(task["setup"], SETUP, program)
+    error = _guarded(lambda: Path(DATA).write_bytes(data)) or _execute(task["setup"], SETUP, program)
     if error:
         tell(result, {"kind": "setup", **error})
         return
@@ -56,7 +55,8 @@ def run(request: int, result: int) -> None:
     error = _execute(task["code"], ANSWER, program) or _guarded(lambda: capture.finish(vars(program)))
     tell(result, {"kind": "end", "figures": capture.figures, **(error or {})})
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        with contextlib.suppress(BaseException):  # the answer may have closed it
+            stream.flush()
 
 
 def _program() -> ModuleType:
@@ -83,29 +83,37 @@ def _guarded(work: Callable[[], object]) -> dict[str, Any] | None:
             return None
         return _described(error)
     except BaseException as error:
-        # As Python shows it, without the frames of ours.
-        sys.stdout.flush()
-        trace = error.__traceback__
-        while trace and trace.tb_frame.f_code.co_filename not in (SETUP, ANSWER):
-            trace = trace.tb_next
-        traceback.print_exception(error.with_traceback(trace), file=sys.stderr)
-        return _described(error)
+        described = _described(error)
+        with contextlib.suppress(BaseException):  # the answer may have changed what prints, or closed it
+            _print(error)
+        return described
     return None
 
 
+def _print(error: BaseException) -> None:
+    """As Python shows it, without the frames of ours."""
+    sys.stdout.flush()
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename not in (SETUP, ANSWER):
+        trace = trace.tb_next
+    traceback.print_exception(error.with_traceback(trace), file=sys.stderr)
+
+
 def _described(error: BaseException) -> dict[str, Any]:
-    lines = [
-        line
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if frame.f_code.co_filename in (SETUP, ANSWER)
-    ]
-    missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    message = ""
-    with contextlib.suppress(BaseException):  # an error of the answer's own making may raise another
-        message = str(error)[:2000]
+    line = None
+    with contextlib.suppress(BaseException):
+        for frame, number in traceback.walk_tb(error.__traceback__):
+            line = number if frame.f_code.co_filename in (SETUP, ANSWER) else line
     return {
-        "type": type(error).__name__,
-        "message": message,
-        "line": lines[-1] if lines else None,
-        "missing": missing,
+        "type": _text(lambda: type(error).__name__) or "An error without a name",
+        "message": _text(lambda: str(error)),
+        "line": line,
+        "missing": _text(lambda: error.name if isinstance(error, ModuleNotFoundError) else ""),
     }
+
+
+def _text(give: Callable[[], Any]) -> str:
+    """What an error of the answer's own making tells of itself; nothing where that raises or is no text."""
+    with contextlib.suppress(BaseException):
+        return str.__getitem__(give(), slice(2000))
+    return ""

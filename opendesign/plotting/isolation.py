@@ -31,6 +31,8 @@ IN_FORCE = (
     "user 'nobody', no capabilities, seccomp filter, limits of CPU, memory, disk and processes"
 )
 _NOBODY = 65534
+#: Where the file system of tasks is built: in our own view of the files, over a folder there is anywhere.
+_ROOT = "/dev"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache")
 # Not /dev/zero: what is mapped from it in common belongs to no process's memory.
 _DEVICES = ("null", "random", "urandom", "full")
@@ -52,13 +54,19 @@ _CALLS = {
     **{"shmget": (29, 194), "mq_open": (240, 180), "bpf": (321, 280), "perf_event_open": (298, 241)},
     **{"userfaultfd": (323, 282), "io_uring_setup": (425, 425), "add_key": (248, 217)},
     **{"request_key": (249, 218), "keyctl": (250, 219), "personality": (135, 92)},
+    **{"semget": (64, 190), "msgget": (68, 186), "socketpair": (53, 199), "setpriority": (141, 140)},
+    **{"sched_setparam": (142, 118), "sched_setscheduler": (144, 119), "sched_setattr": (314, 274)},
+    **{"sched_setaffinity": (203, 122)},
 }
 #: What an ordinary process may call without a capability, and a plot has no use for: other processes, memory
-#: that no process is charged for, large parts of the kernel. What needs a capability is refused without this.
+#: that no process is charged for, to be slow as if the machine were busy, large parts of the kernel. What
+#: needs a capability is refused without this.
 _REFUSED = (
     *("unshare", "setns", "mount", "socket", "ptrace", "process_vm_readv", "process_vm_writev"),
     *("pidfd_getfd", "memfd_create", "memfd_secret", "shmget", "mq_open", "bpf", "perf_event_open"),
     *("userfaultfd", "io_uring_setup", "add_key", "request_key", "keyctl", "personality"),
+    *("semget", "msgget", "socketpair", "setpriority", "sched_setparam", "sched_setscheduler"),
+    *("sched_setattr", "sched_setaffinity"),
 )
 _MACHINES = {"x86_64": (0, 0xC000_003E), "aarch64": (1, 0xC000_00B7)}  # column above; name in seccomp(2)
 
@@ -85,8 +93,9 @@ def _number(name: str) -> int:
 # The warm parent
 
 
-def enter(root: str, hidden: Path) -> int:
-    """Leave for a file system built at the empty folder ``root``, without any right; ``hidden`` is not in it.
+def enter(package: Path) -> int:
+    """Leave for a file system of Python alone, without any right. ``package``, the folder of this package,
+    is not in it, nor any other copy of it.
 
     Returns a descriptor of /proc, which that file system has not. Raises ``OSError`` where the kernel or a
     container refuses.
@@ -101,8 +110,8 @@ def enter(root: str, hidden: Path) -> int:
         _call("unshare", spaces | _NEWUSER)
         _map(proc, user, group)
     _call("mount", None, "/", None, _REC | _PRIVATE, None)
-    _build(root, hidden)
-    os.chdir(root)
+    _build(package)
+    os.chdir(_ROOT)
     _call("pivot_root", ".", ".")
     _call("umount2", ".", _DETACH)
     os.chdir("/")
@@ -120,7 +129,8 @@ def enter(root: str, hidden: Path) -> int:
     return proc
 
 
-def _build(root: str, hidden: Path) -> None:
+def _build(package: Path) -> None:
+    root = _ROOT
     sources = [(path, os.open(path, os.O_PATH)) for path in _visible()]  # before anything lies over them
     sources += [(Path("/dev", name), os.open(f"/dev/{name}", os.O_PATH)) for name in _DEVICES]
     _call("mount", "tmpfs", root, "tmpfs", _NOSUID, "size=1m,mode=0755")
@@ -135,7 +145,7 @@ def _build(root: str, hidden: Path) -> None:
         device = path.parts[:2] == ("/", "dev")
         _set_read_only(str(target), _READ_ONLY & ~_NODEV if device else _READ_ONLY, recursive=True)
         os.close(source)
-    for path in {hidden, hidden.resolve()}:  # it may hold the cases with what a plot is compared with
+    for path in _hidden(package, [path for path, _ in sources]):
         if Path(f"{root}{path}").is_dir():
             _call("mount", "tmpfs", f"{root}{path}", "tmpfs", 1 | _NOSUID | _NODEV, "size=4k")
     folder = Path(f"{root}{FOLDER}")
@@ -149,13 +159,24 @@ def _build(root: str, hidden: Path) -> None:
 
 
 def _visible() -> list[Path]:
-    """Python, its packages and the system's libraries: folders, none of them inside another, and one file."""
+    """Python, its packages and the system's libraries: folders, none of them inside another, and one file.
+
+    Of a prefix only ``lib``: an environment may have been made in a folder with other things in it.
+    """
     packages = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     standard = sysconfig.get_path("stdlib")
-    prefixes = [path for path in (sys.base_prefix, sys.prefix) if path not in ("/", "/usr", "/usr/local")]
-    found = {Path(path) for path in (*_SYSTEM, *prefixes, *packages, standard)}
+    own = sys.base_prefix not in ("/", "/usr", "/usr/local")
+    libraries = [f"{sys.base_prefix}/lib"] if own else []
+    found = {Path(path) for path in (*_SYSTEM, *libraries, *packages, standard)}
     found |= {path.resolve() for path in found}
     return sorted(path for path in found if path.exists() and not found & set(path.parents))
+
+
+def _hidden(package: Path, visible: list[Path]) -> set[Path]:
+    """All copies of this package: with one may lie the cases, with what a plot is compared with."""
+    places = (package.name, f"*-packages/{package.name}", f"python*/*-packages/{package.name}")
+    found = {package, *(copy for path in visible for place in places for copy in path.glob(place))}
+    return found | {path.resolve() for path in found}
 
 
 def _set_read_only(path: str, attributes: int, *, recursive: bool) -> None:

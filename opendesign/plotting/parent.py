@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
@@ -37,7 +38,8 @@ class Parent:
     def __init__(self, *, isolated: bool, probe: bool = False) -> None:
         """Start it; blocks until it is warm. Raises ``Refused`` or ``UsageError``."""
         self.isolated = isolated
-        self._folder = Path(tempfile.mkdtemp(prefix="opendesign-plots-"))
+        # Isolated tasks write in memory: there is no folder that could stay where we are killed.
+        self._home = FOLDER if isolated else tempfile.mkdtemp(prefix="opendesign-plots-")
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -52,16 +54,15 @@ class Parent:
         package = Path(__file__).parents[1]
         given = {
             "control": theirs.fileno(),
-            "root": str(self._folder),
-            "hidden": str(package),
+            "package": str(package),
             "isolated": self.isolated,
+            "home": self._home,
             "probe": probe,
         }
         path = [str(package.parent), *(str(Path(one).absolute()) for one in sys.path if one)]
-        home = FOLDER if self.isolated else str(self._folder)
         return subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", _PROGRAM.format(path=path, given=json.dumps(given))],
-            env=_environment(home),
+            env=_environment(self._home),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -85,6 +86,15 @@ class Parent:
         versions: dict[str, str] = told["versions"]
         return versions
 
+    @contextlib.contextmanager
+    def folder(self) -> Iterator[str]:
+        """Where a task that is not isolated works, until it has ended."""
+        if self.isolated:
+            yield FOLDER
+            return
+        with tempfile.TemporaryDirectory(dir=self._home, ignore_cleanup_errors=True) as folder:
+            yield folder
+
     def start(self, limits: dict[str, Any], files: list[int]) -> None:
         """Hand a task its descriptors. Raises ``OSError`` where the parent has ended."""
         with self._lock:
@@ -99,7 +109,8 @@ class Parent:
                 process.wait(5)
             process.kill()
             process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if not self.isolated:
+            shutil.rmtree(self._home, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["Picture", "cropped", "from_pixels"]
+__all__ = ["MOST_BYTES", "MOST_SENT", "MOST_SIDE", "Picture", "cropped", "from_pixels"]
+
+# What a task may send. Kept by what runs in it, so that honest code is told, and checked by who watches it.
+MOST_SENT = 50  # figures while the program runs, and as many at its end
+MOST_SIDE = 65_535  # pixels of a figure of matplotlib, across or down
+MOST_BYTES = 20_000_000  # of a figure of plotly, as JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,9 @@ def from_pixels(pixels: bytes | bytearray, width: int, height: int) -> Picture:
     low, _ = image.getchannel("A").getextrema()
     if low == 255:
         return _picture(image.convert("RGB"))
-    paper = Image.new("RGBA", image.size, "white")
-    return _picture(Image.alpha_composite(paper, image).convert("RGB"))
+    paper = Image.new("RGB", image.size, "white")
+    paper.paste(image, mask=image.getchannel("A"))
+    return _picture(paper)
 
 
 def cropped(png: bytes, width: int, height: int, scale: float) -> Picture:

@@ -26,6 +26,8 @@ _KINDS = {
     **{"funnelarea": "pie", "box": "box", "violin": "violin", "contour": "contour", "surface": "surface"},
     **{"histogram2dcontour": "contour", "contourcarpet": "contour", "mesh3d": "surface"},
 }
+_LEAST = 1 / 255  # opacity, or pixels: less changes no pixel
+_VALUES, _TRACES = 2_000_000, 1_000  # of one figure, at most
 _DATE = re.compile(r"\d{4}-\d\d")
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Plot</title>
@@ -95,7 +97,11 @@ class PlotlyFigure:
 
 
 def parse(text: bytes) -> PlotlyFigure:
-    """The figure that ``text`` tells. Raises ``ValueError`` for anything else."""
+    """The figure that ``text`` tells. Raises ``ValueError`` for anything else, and for one that is too large
+    to be drawn.
+    """
+    if sum(map(text.count, (b",", b"[", b"{"))) > _VALUES:  # before any of them takes memory
+        raise ValueError(f"it has more than {_VALUES:,} values")
     try:
         value = json.loads(text, parse_constant=lambda _: None)
         # Inside a script element, "<" could end it or open a comment.
@@ -106,6 +112,8 @@ def parse(text: bytes) -> PlotlyFigure:
     data, layout = [] if data is None else data, {} if layout is None else layout
     if not isinstance(data, list) or not all(isinstance(one, dict) for one in data):
         raise ValueError("'data' is no list of traces")
+    if len(data) > _TRACES:
+        raise ValueError(f"it has {len(data):,} traces, and {_TRACES:,} are drawn at most")
     if not isinstance(layout, dict):
         raise ValueError("'layout' is no object")
     width, height = _length(layout.get("width"), WIDTH), _length(layout.get("height"), HEIGHT)
@@ -148,6 +156,7 @@ def _place(trace: Mapping[str, Any], number: int) -> tuple[str, ...]:
 def _axes(
     place: tuple[str, ...], traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]
 ) -> AxesFacts:
+    traces = [trace for trace in traces if _seen(trace)]
     series = tuple(_series(trace) for trace in traces[: LIMITS["series"]])
     names = [one.label for one in series if one.label] if _has_legend(traces, layout) else []
     x, y, z, domain = _scales(place, layout)
@@ -222,7 +231,69 @@ def _kind(trace: Mapping[str, Any]) -> Any:
     if any(_object(trace.get(name)) for name in ("error_x", "error_y")):
         return "errorbar"
     default = "lines" if kind in ("scatter", "scattergl") else "markers"
-    return "line" if "lines" in str(trace.get("mode") or default) else "scatter"
+    lines = "lines" in str(trace.get("mode") or default) and _inked(trace.get("line"))
+    return "line" if lines else "scatter"
+
+
+def _seen(trace: Mapping[str, Any]) -> bool:
+    """Whether a trace leaves a mark in the picture, as far as its own colours, widths and sizes tell."""
+    if trace.get("visible") in (False, "legendonly") or not _some(trace.get("opacity")):
+        return False
+    kind, filled = _kind(trace), _coloured(trace.get("fillcolor"))
+    if kind in ("bar", "pie"):
+        return _marked(trace)
+    if kind in ("box", "violin"):
+        return filled or _inked(trace.get("line"))
+    if not str(trace.get("type", "scatter")).startswith("scatter"):
+        return _inked(trace)
+    mode = str(trace.get("mode") or "lines+markers")
+    errors = (trace.get(name) for name in ("error_x", "error_y", "error_z"))
+    return (
+        "text" in mode
+        or ("lines" in mode and _inked(trace.get("line")))
+        or ("markers" in mode and _marked(trace))
+        or (kind == "area" and filled)
+        or any(_object(error) and _inked(error) for error in errors)
+    )
+
+
+def _marked(trace: Mapping[str, Any]) -> bool:
+    """Whether its markers, bars or slices have a colour of their own or an outline."""
+    marker = _object(trace.get("marker"))
+    outline = _object(marker.get("line"))
+    if not _some(marker.get("opacity")) or not _some(marker.get("size")):
+        return False
+    return _inked(marker) or (bool(outline.get("width")) and _inked(outline))
+
+
+def _inked(part: Any) -> bool:
+    """Whether a line, a marker or a scale of colours is neither thin as nothing nor all transparent."""
+    part = _object(part)
+    sizes, colours = ("width", "thickness"), ("color", "colors", "colorscale")
+    return all(_some(part.get(name)) for name in sizes) and all(_coloured(part.get(name)) for name in colours)
+
+
+def _some(value: Any) -> bool:
+    """Whether one of the numbers, or the only one, is seen at all; where nothing is said, plotly decides."""
+    numbers = [one for one in (_values(value) or [value]) if _finite(one)]
+    return not numbers or max(numbers) > _LEAST
+
+
+def _coloured(value: Any) -> bool:
+    colours = [one for one in (_values(value) or [value]) if isinstance(one, str)]
+    return not colours or not all(map(_transparent, colours))
+
+
+def _transparent(colour: str) -> bool:
+    text = "".join(colour[:100].lower().split())
+    try:
+        if text.startswith(("rgba(", "hsla(")):
+            return float(text.rstrip(")").rpartition(",")[2]) <= _LEAST
+        if text.startswith("#") and len(text) in (5, 9):
+            return int(text[7:] or text[4:], 16) == 0
+    except ValueError:  # no colour: plotly takes another
+        return False
+    return text == "transparent"
 
 
 def _values(value: Any) -> list[Any]:

@@ -7,7 +7,6 @@ import contextlib
 import ctypes
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -171,7 +170,7 @@ class Plotter:
         from opendesign.plotting.task import watch
 
         settings = self.settings
-        with tempfile.TemporaryDirectory(prefix="opendesign-plot-", ignore_cleanup_errors=True) as folder:
+        with parent.folder() as folder:
             limits = Limits(
                 cpu_s=settings.cpu_s,
                 memory_mb=settings.memory_mb,

@@ -96,6 +96,7 @@ def _axes(axes: Any) -> dict[str, Any]:
     box = axes.get_position()
     legend = axes.get_legend()
     three = axes.name == "3d"
+    marks = [*axes.lines, *axes.patches, *axes.collections, *axes.images]
     return {
         "projection": axes.name,
         "title": _text(" ".join(axes.get_title(loc=side) for side in ("left", "center", "right")).strip()),
@@ -113,9 +114,7 @@ def _axes(axes: Any) -> dict[str, Any]:
         "colorbar": hasattr(axes, "_colorbar"),
         "box": [round(float(one), 4) for one in box.bounds],
         "series": [] if hasattr(axes, "_colorbar") or not axes.get_visible() else _series(axes)[:SERIES],
-        "marks": sum(len(part) for part in (axes.lines, axes.patches, axes.collections, axes.images))
-        + len(axes.texts)
-        + len(axes.tables),
+        "marks": (len(marks) if any(map(_seen, marks)) else 0) + len(axes.texts) + len(axes.tables),
     }
 
 
@@ -135,23 +134,28 @@ def _ticks(axis: Any) -> list[str]:
 
 
 def _series(axes: Any) -> list[dict[str, Any]]:
-    """Lines, then bars, other patches, collections, images; none that is empty, as a legend's entries are."""
+    """Lines, then bars, other patches, collections, images.
+
+    None that is empty, as a legend's entries are, and none that cannot be seen.
+    """
     found: list[dict[str, Any]] = []
     outlines: dict[str, list[Any]] = {"box": [], "violin": [], "errorbar": []}
     known = {id(part) for one in axes.containers if hasattr(one, "has_yerr") for part in one.get_children()}
     bars = [one for one in axes.containers if hasattr(one, "patches")]
     in_bars = {id(patch) for one in bars for patch in one.patches}
-    for line in axes.lines:
+    for line in filter(_seen, axes.lines):
         kind = getattr(line, _MARK, "line")
         if kind in outlines and id(line) not in known:
             outlines[kind].append(line)
-        elif line.get_visible() and id(line) not in known:
+        elif id(line) not in known:
             found.append(_line(line))
-    found += [_bars(one.patches, one.get_label(), getattr(one, "orientation", "vertical")) for one in bars]
+    for one in bars:
+        seen = [patch for patch in one.patches if _seen(patch)]
+        found.append(_bars(seen, one.get_label(), getattr(one, "orientation", "vertical")))
     found += _errorbars(axes)
     loose: dict[str, list[Any]] = {}
     for patch in axes.patches:
-        if id(patch) not in in_bars:
+        if id(patch) not in in_bars and _seen(patch):
             loose.setdefault(getattr(patch, _MARK, "other"), []).append(patch)
     for kind, patches in loose.items():
         if kind in outlines:
@@ -162,24 +166,23 @@ def _series(axes: Any) -> list[dict[str, Any]]:
             found.append(_bars(patches, "", "vertical"))
         else:
             found += [_outline([one], kind) for one in patches]
-    for collection in axes.collections:
+    for collection in filter(_seen, axes.collections):
         kind = getattr(collection, _MARK, "other")
         if kind in outlines and id(collection) not in known:
             outlines[kind].append(collection)
-        elif collection.get_visible() and id(collection) not in known:
+        elif id(collection) not in known:
             found.append(_collection(collection, kind))
-    found += [_image(image.get_array(), image) for image in axes.images if image.get_visible()]
+    found += [_image(image.get_array(), image) for image in filter(_seen, axes.images)]
     found += [_outline(parts, kind) for kind, parts in outlines.items() if parts]
     return [one for one in found if one["n"]]
 
 
 def _line(line: Any) -> dict[str, Any]:
-    drawn = line.get_linestyle() not in ("None", "none", " ", "")
     if hasattr(line, "get_data_3d"):
         values = dict(zip("xyz", line.get_data_3d(), strict=True))
     else:
         values = {"x": line.get_xdata(orig=False), "y": line.get_ydata(orig=False)}
-    return _one("line" if drawn else "scatter", line, **values)
+    return _one("line" if _stroked(line) else "scatter", line, **values)
 
 
 def _bars(patches: Sequence[Any], label: Any, orientation: str) -> dict[str, Any]:
@@ -195,7 +198,7 @@ def _bars(patches: Sequence[Any], label: Any, orientation: str) -> dict[str, Any
 def _errorbars(axes: Any) -> list[dict[str, Any]]:
     found = []
     for container in axes.containers:
-        if not hasattr(container, "has_yerr"):
+        if not hasattr(container, "has_yerr") or not any(map(_seen, container.get_children())):
             continue
         line, _, ranges = container.lines
         spans = [segment for one in ranges for segment in one.get_segments()]
@@ -257,6 +260,56 @@ def _one(kind: str, label: Any, *, horizontal: bool = False, **values: Any) -> d
     lists = {name: sample(column) for name, column in values.items()}
     count = max((len(column) for column in values.values()), default=0)
     return {"kind": kind, "label": _text(text), "n": count, "horizontal": horizontal, **lists}
+
+
+# What can be seen
+
+
+def _seen(artist: Any) -> bool:
+    """Whether it leaves a trace in the picture, as far as its own colours, widths and sizes tell."""
+    if not artist.get_visible() or not _opaque(artist.get_alpha()):
+        return False
+    if hasattr(artist, "get_marker"):
+        return _stroked(artist) or _has_markers(artist)
+    if hasattr(artist, "get_facecolor"):  # patches and collections; those coloured by value once drawn
+        sizes = artist.get_sizes() if hasattr(artist, "get_sizes") else ()
+        edged = bool(artist.get_hatch()) or _any(artist.get_linewidth())
+        coloured = _coloured(artist.get_facecolor()) or (edged and _coloured(artist.get_edgecolor()))
+        return coloured and (len(sizes) == 0 or _any(sizes))
+    array = artist.get_array()
+    if array is not None and array.ndim == 3:
+        return bool(array.shape[2] < 4 or array[:, :, 3].any())
+    return _coloured(artist.cmap(range(artist.cmap.N)))
+
+
+def _stroked(line: Any) -> bool:
+    drawn = line.get_linestyle() not in ("None", "none", " ", "")
+    return drawn and line.get_linewidth() > 0 and _coloured(line.get_color())
+
+
+def _has_markers(line: Any) -> bool:
+    if line.get_marker() in ("None", "none", " ", "", None) or line.get_markersize() <= 0:
+        return False
+    edged = line.get_markeredgewidth() > 0 and _coloured(line.get_markeredgecolor())
+    return edged or _coloured(line.get_markerfacecolor())
+
+
+def _coloured(colours: Any) -> bool:
+    from matplotlib.colors import to_rgba_array
+
+    mapped = getattr(colours, "ndim", 0) > 1  # a mesh has them by row and column
+    return _opaque(colours[..., 3] if mapped else to_rgba_array(colours)[:, 3])
+
+
+def _opaque(alphas: Any) -> bool:
+    return alphas is None or _any(alphas, 1 / 255)  # less changes no pixel
+
+
+def _any(values: Any, least: float = 0.0) -> bool:
+    """Whether one of them, or the only one, is above ``least``."""
+    from numpy import asarray
+
+    return bool((asarray(values) > least).any())
 
 
 # Values

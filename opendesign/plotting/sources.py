@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from dataclasses import dataclass
 
 __all__ = ["Source", "look", "other_library"]
@@ -50,7 +51,13 @@ class Source:
 
 
 def look(code: str, setup: str = "") -> Source:
-    """``code`` as it is seen after ``setup``, whose imports it shares. Executes nothing."""
+    """``code`` as it is seen after ``setup``, whose imports it shares. Executes nothing.
+
+    What is wrong with ``setup`` is not told here: it shows where it is run.
+    """
+    before: ast.AST = ast.Module([], [])
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        before = ast.parse(setup)
     try:
         tree = ast.parse(code)
         compile(tree, "answer.py", "exec")
@@ -59,7 +66,7 @@ def look(code: str, setup: str = "") -> Source:
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
         return Source(error=f"Python cannot read it ({type(error).__name__}: {error})")
     imports = {alias.split(".")[0] for alias, _ in _imported(tree)}
-    bound = dict(name for part in (ast.parse(setup), tree) for name in _bound(part))
+    bound = dict(name for part in (before, tree) for name in _bound(part))
     used = {bound[node.id] for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in bound}
     used |= {
         f"seaborn.{node.attr}"

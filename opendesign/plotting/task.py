@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from opendesign.plotting.pictures import Picture, from_pixels
+from opendesign.plotting.pictures import MOST_BYTES, MOST_SENT, MOST_SIDE, Picture, from_pixels
 from opendesign.rendering.processes import family
 from opendesign.types import PlotSettings
 
@@ -27,8 +27,6 @@ __all__ = ["Drawn", "Outcome", "watch"]
 
 _LOOK_S = 0.05
 _HEADER = 4_000_000  # bytes of a message's JSON
-_PLOTLY = 40_000_000  # bytes of a figure of plotly
-_SIDE = 65_535  # pixels; what matplotlib draws at most
 _KEPT = 3  # figures of plotly, the last ones
 
 Killed = Literal["", "cpu", "wall", "load", "memory", "junk", "stopped"]
@@ -107,6 +105,8 @@ class _Watch:
         self._messages = _Messages(4 * settings.most_pixels)
         self._status = bytearray()
         self._outcome = Outcome()
+        self._used: dict[tuple[int, float], float] = {}  # process -> s of processor time, when last seen
+        self._sent = 0  # figures
         self._since = 0.0  # when the stage began: setup and answer have the deadline each
 
     def run(self) -> Outcome:
@@ -151,7 +151,7 @@ class _Watch:
 
     # Messages
 
-    def _take(self, message: dict[str, Any], payload: bytes) -> None:
+    def _take(self, message: dict[str, Any], payload: bytearray) -> None:
         kind, outcome = message["kind"], self._outcome
         if kind in ("matplotlib", "plotly"):
             if outcome.stage != "code":
@@ -172,20 +172,26 @@ class _Watch:
         else:
             raise ValueError("not a kind of message")
 
-    def _take_figure(self, kind: str, message: dict[str, Any], payload: bytes) -> None:
+    def _take_figure(self, kind: str, message: dict[str, Any], payload: bytearray) -> None:
         outcome, number = self._outcome, message["figure"]
+        self._sent += 1
+        if self._sent > 2 * MOST_SENT:
+            raise ValueError("more figures than are ever sent")
         if type(number) is not int or not 0 < number < 100_000:
             raise ValueError("not a figure's number")
         outcome.figures.add((kind, number))
         if kind == "plotly":
-            if len(payload) > _PLOTLY:
+            if len(payload) > MOST_BYTES:
                 raise ValueError("too large a figure")
-            drawn = Drawn(number, plotly=payload)
+            drawn = Drawn(number, plotly=bytes(payload))
             outcome.plotly = [*(one for one in outcome.plotly if one.number != number), drawn][-_KEPT:]
             return
         width, height, facts = message["width"], message["height"], message["facts"]
         fits = (
-            isinstance(width, int) and isinstance(height, int) and 0 < width <= _SIDE and 0 < height <= _SIDE
+            isinstance(width, int)
+            and isinstance(height, int)
+            and 0 < width <= MOST_SIDE
+            and 0 < height <= MOST_SIDE
         )
         if not fits or len(payload) != 4 * width * height or not isinstance(facts, dict | None):
             raise ValueError("not a picture")
@@ -209,7 +215,8 @@ class _Watch:
             self._kill(outcome.killed)
             return
         found = family(pid)
-        outcome.cpu_s = max(outcome.cpu_s, sum(one.cpu_s for one in found))
+        self._used.update({(one.pid, one.started): one.cpu_s for one in found})
+        outcome.cpu_s = sum(self._used.values())
         resident = sum(one.rss_mb for one in found)
         if resident > settings.memory_mb:  # what processes share is counted once for each in this sum
             resident = sum(_proportional(one.pid, one.rss_mb) for one in found)
@@ -221,7 +228,9 @@ class _Watch:
         elif outcome.cpu_s > settings.cpu_s:
             self._kill("cpu")
         elif seconds > settings.deadline_s:
-            self._kill("load" if _waited_s(pid) > seconds / 2 else "wall")
+            ran, waited = _scheduled(pid)
+            own = max(0.0, outcome.cpu_s - ran)  # it may have waited for what it has started itself
+            self._kill("load" if waited - own > seconds / 2 else "wall")
 
     def _kill(self, why: Killed) -> None:
         """End the task: with its first process the kernel ends all of its namespace."""
@@ -243,11 +252,11 @@ class _Messages:
     """Bytes → messages. Raises ``ValueError`` where they are not what ``inside.tell`` sends."""
 
     def __init__(self, largest: int) -> None:
-        self._largest = max(largest, _PLOTLY)
+        self._largest = max(largest, MOST_BYTES)
         self._buffer = bytearray()
         self._header: dict[str, Any] | None = None
 
-    def feed(self, data: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
+    def feed(self, data: bytes) -> Iterator[tuple[dict[str, Any], bytearray]]:
         self._buffer += data
         while True:
             if self._header is None and not self._read_header():
@@ -257,9 +266,17 @@ class _Messages:
             if len(self._buffer) < size:
                 return
             message, self._header = self._header, None
-            payload = bytes(memoryview(self._buffer)[:size])
+            yield message, self._cut(size)
+
+    def _cut(self, size: int) -> bytearray:
+        """Take as many bytes from the buffer's beginning; what is copied is the shorter part."""
+        if 2 * size < len(self._buffer):
+            payload = self._buffer[:size]
             del self._buffer[:size]
-            yield message, payload
+        else:
+            payload, self._buffer = self._buffer, self._buffer[size:]
+            del payload[size:]
+        return payload
 
     def _read_header(self) -> bool:
         if len(self._buffer) < 4:
@@ -287,8 +304,9 @@ def _proportional(pid: int, resident_mb: float) -> float:
     return resident_mb
 
 
-def _waited_s(pid: int) -> float:
-    """How long the first process has been ready to run and was not let: the machine was busy with others."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
-    return 0.0
+def _scheduled(pid: int) -> tuple[float, float]:
+    """How long the first thread of a process has run, and was ready to run and not let, in seconds."""
+    with contextlib.suppress(OSError, ValueError):
+        ran, waited, _ = Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()
+        return int(ran) / 1e9, int(waited) / 1e9
+    return 0.0, 0.0

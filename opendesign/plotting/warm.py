@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -47,11 +48,19 @@ class Limits:
 
 
 def main(given: str) -> None:
-    """``given``: JSON with the socket's ``control`` descriptor, ``root`` (an empty folder), ``hidden`` (the
-    folder of this package), ``isolated``, and ``probe`` (say whether isolation works and end).
+    """``given``: JSON with the socket's ``control`` descriptor, ``package`` (the folder of this package),
+    ``isolated``, ``home`` (where all is written that is not isolated, removed at the end), and ``probe``
+    (say whether isolation works and end).
     """
     settings = json.loads(given)
-    control = socket.socket(fileno=settings["control"])
+    try:
+        _main(settings, socket.socket(fileno=settings["control"]))
+    finally:
+        if not settings["isolated"]:
+            shutil.rmtree(settings["home"], ignore_errors=True)
+
+
+def _main(settings: dict[str, Any], control: socket.socket) -> None:
     try:
         proc = _isolate(settings)
         if not settings["probe"]:
@@ -69,7 +78,7 @@ def _isolate(settings: dict[str, Any]) -> int:
     """Go into isolation and see that a task can. Returns a descriptor of /proc."""
     if not settings["isolated"]:
         return os.open("/proc", os.O_PATH | os.O_DIRECTORY)
-    proc = isolation.enter(settings["root"], Path(settings["hidden"]))
+    proc = isolation.enter(Path(settings["package"]))
     read, write = os.pipe()
     child = isolation.fork()
     if not child:

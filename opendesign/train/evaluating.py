@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import shutil
 import tempfile
 import time
@@ -34,6 +35,17 @@ if TYPE_CHECKING:
 __all__ = ["Evaluator"]
 
 log = logging.getLogger("opendesign.train")
+
+
+def lacking(document: str) -> Failure | None:
+    """What a document lacks that comes through the gate. The rules of HTML look at a head's title or at an
+    html's language; where those tags are left out nothing is broken, and the shortest text would pass."""
+    written = re.sub(r"<!--.*?(-->|\Z)", "", document, flags=re.S)
+    missing = [tag for tag in ("html", "head", "body") if not re.search(rf"<{tag}[\s>]", written, re.I)]
+    if not missing:
+        return None
+    tags = ", ".join(f"<{tag}>" for tag in missing)
+    return Failure(reason="no_document", detail=f"The document has no {tags}: it is no whole page.")
 
 
 class Evaluator:
@@ -100,8 +112,7 @@ class Evaluator:
         reply = Reply(text=row.text, finish_reason=row.finish_reason)
         answer = await asyncio.to_thread(answer_of, row.case, 0, reply)
         if answer.failure is not None:
-            none = Found(failure=answer.failure, of_page=True, reasons=(answer.failure.detail,))
-            found, seconds = {seat.card.name: none for seat in self._panel.seats}, 0.0
+            found, seconds = self._nothing(answer.failure), 0.0
         else:
             async with self._page(row.case, answer.document or "") as page:
                 found = await self._judge(page)
@@ -109,6 +120,11 @@ class Evaluator:
         if seconds > self._deadline_s:
             log.warning("A page of case %s took %.0f s.", row.case.id, seconds)
         return evaluation_of(self._panel.channels, found, gate=self._panel.gate, seconds=seconds)
+
+    def _nothing(self, failure: Failure) -> dict[str, Found]:
+        """What every judge finds where there is no page."""
+        none = Found(failure=failure, of_page=True, reasons=(failure.detail,))
+        return {seat.card.name: none for seat in self._panel.seats}
 
     async def _judge(self, page: _Page) -> dict[str, Found]:
         """What each judge found, by name. A page that fails the gate is shown to no other judge."""
@@ -119,6 +135,8 @@ class Evaluator:
             found[gate.judge] = await self._find(first, page)
             if not passes(gate, found):
                 return found
+            if lack := lacking(page.document):
+                return self._nothing(lack)
         rest = [seat for seat in self._panel.seats if seat.card.name not in found]
         async with asyncio.TaskGroup() as group:
             tasks = {seat.card.name: group.create_task(self._find(seat, page)) for seat in rest}

@@ -154,7 +154,7 @@ for fd in range(3, 64):
     Hostile(
         name="takes rights back",
         code="""
-import ctypes, mmap, os
+import ctypes, mmap, os, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)
 def call(*arguments):
     kinds = (ctypes.c_char_p if isinstance(one, bytes) else ctypes.c_long for one in arguments)
@@ -171,6 +171,14 @@ attempt("root", lambda: os.setuid(0))
 attempt("memory file", lambda: os.memfd_create("x"))
 attempt("shared memory", lambda: mmap.mmap(-1, 4096))
 attempt("segment", lambda: call(29, 0, 4096, 0o1777))
+attempt("semaphores", lambda: call(64, 0, 32_000, 0o1777))
+attempt("messages", lambda: call(68, 0, 0o1777))
+attempt("pair of sockets", socket.socketpair)
+attempt("idle", lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)))
+attempt("idle by attributes", lambda: call(314, 0, struct.pack("IIQiIQQQ", 48, 5, 0, 0, 0, 0, 0, 0), 0))
+attempt("parameters", lambda: os.sched_setparam(0, os.sched_param(0)))
+attempt("one core", lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)))
+attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, 9))
 attempt("ring", lambda: call(425, 8, 0))
 attempt("survive the parent", lambda: call(157, 1, 0, 0, 0, 0))
 attempt("x32", lambda: print(os.fork() or call(0x40000000 + 39)))
@@ -378,17 +386,24 @@ for message in ({"kind": "setup", "type": "X", "message": "the benchmark's fault
         reasons=("no_plot",),
         draws=False,
     ),
-    Hostile(
-        name="prints a fake score",
-        code='print(\'{"score": 100, "verdict": {"total": 100}}\')\n',
-        reasons=("no_plot",),
-        draws=False,
-    ),
+    Hostile(name="prints a fake score", code="print({'score': 100})", reasons=("no_plot",), draws=False),
     Hostile(
         name="is nested too deeply",
         code="x = " + "(" * 5_000 + ")" * 5_000 + "\n",
         reasons=("syntax_error",),
         draws=False,
+    ),
+    Hostile(
+        name="sends picture after picture",
+        code="""
+import json, os, struct
+head = json.dumps({"kind": "plotly", "figure": 1, "bytes": 2}).encode()
+while True:
+    os.write(4, struct.pack("!I", len(head)) + head + b"{}")
+""",
+        reasons=("exception",),
+        draws=False,
+        check=lambda ended: "channel" in ended["detail"],
     ),
     Hostile(
         name="has an error that raises",

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -81,37 +82,48 @@ def test_all_kinds_are_there() -> None:
     assert len({one.name for one in CODE}) == len(CODE)
 
 
-_INSTALLED = """
-import asyncio, sys
+_LOOK = """
+import asyncio, json, sys
 from pathlib import Path
-import opendesign
 from opendesign.plotting import Plotter
 from opendesign.types import PlotSettings
 from tests.hostile.plot_code import task
-package = Path(opendesign.__file__).parent
-code = f"import os\\nprint('FOUND', os.listdir({str(package.parent)!r}), os.listdir({str(package)!r}))"
+places = json.loads(sys.argv[2])
+code = f"from pathlib import Path\\nprint([one for one in {places} if Path(one, 'truth').exists()])"
 async def main():
     async with Plotter(PlotSettings()) as plotter:
         return await plotter.plot(code, task(Path(sys.argv[1])))
-print((Path(package, 'content/benchmarks').is_dir(), asyncio.run(main()).output))
+print([one for one in places if Path(one, 'truth').exists()] == places, asyncio.run(main()).output)
 """
 
 
-def test_where_the_package_is_installed_its_ground_truths_are_hidden(tmp_path: Path) -> None:
-    packages = tmp_path / "site-packages"
-    shutil.copytree(
-        ROOT / "opendesign", packages / "opendesign", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    shutil.copytree(ROOT / "benchmarks", packages / "opendesign" / "content" / "benchmarks")
-    shutil.copytree(ROOT / "tests" / "hostile", packages / "tests" / "hostile")
+@pytest.mark.parametrize(
+    "case", ["installed", "editable, with its content copied", "environment in a checkout"]
+)
+def test_wherever_the_package_lies_its_ground_truths_are_hidden(tmp_path: Path, case: str) -> None:
+    """A copy of the package and the tests is run; ``places`` hold a file that stands for truths."""
+    packages, checkout = tmp_path / "lib" / "site-packages", tmp_path / "checkout"
+    content = packages / "opendesign" / "content" / "benchmarks"
+    home = packages if case == "installed" else checkout
+    no_caches = shutil.ignore_patterns("__pycache__")
+    for name in ("opendesign", "tests/hostile"):
+        shutil.copytree(ROOT / name, home / name, ignore=no_caches)
+    python, places = sys.executable, [content]
+    if case == "environment in a checkout":
+        venv.create(checkout, symlinks=True)
+        python, places = str(checkout / "bin" / "python"), [checkout / "benchmarks", checkout / "results"]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / "truth").write_text("100")
+    packages.mkdir(parents=True, exist_ok=True)
+    path = [str(home), str(packages), *(one for one in sys.path if Path(one).name == "site-packages")]
     done = subprocess.run(
-        [sys.executable, "-c", _INSTALLED, str(tmp_path)],
+        [python, "-c", _LOOK, str(tmp_path), json.dumps([str(place) for place in places])],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(packages)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "(True, " in done.stdout, "it is there outside"
-    assert "'opendesign'] []" in done.stdout or "'tests'] []" in done.stdout, done.stdout
+    assert done.stdout.strip() == "True []", "there outside, and not inside"

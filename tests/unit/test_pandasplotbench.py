@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 import threading
@@ -18,11 +19,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from PIL import Image
 
 from opendesign.cases.benchmark import load_benchmark, load_card, load_protocol, protocols
 from opendesign.cases.pandasplotbench import COLUMNS, REVISION, import_pandasplotbench
 from opendesign.cases.plots import compose
+from opendesign.cli import cli
 from opendesign.errors import UsageError
 from opendesign.judging.cards import load_card as load_judge
 from opendesign.types import LIBRARIES
@@ -150,6 +153,8 @@ def test_pictures_come_in_several_forms(plots: Any, here: Path) -> None:
         ({"plots_gt": 7}, "holds no picture"),
         ({"id": -1}, "'id' is -1"),
         ({"id": "one"}, "'id' is 'one'"),
+        ({"id": "x" * 5000}, "'id' is 'x{39}, but"),
+        ({"id": True}, "'id' is True"),
         ({"data_csv": ""}, "'data_csv' is empty or no text"),
         ({"code_plot": None}, "'code_plot' is empty or no text"),
     ],
@@ -159,6 +164,19 @@ def test_a_row_that_cannot_be_used_is_named(changes: dict[str, Any], says: str, 
     with pytest.raises(UsageError, match=says):
         import_pandasplotbench(file)
     assert not (here / "benchmarks").exists()
+
+
+def test_what_is_not_used_is_not_read(here: Path) -> None:
+    table = pa.Table.from_pylist([row(0)])
+    far = table.append_column("when", pa.array([2**62], pa.timestamp("us")))
+    pq.write_table(far, here / "far.parquet")
+    assert "unknown columns when" in import_pandasplotbench(here / "far.parquet").warnings[1]
+
+    text = pa.StringArray.from_buffers(1, pa.py_buffer(struct.pack("<2i", 0, 2)), pa.py_buffer(b"\xff\xfe"))
+    at = COLUMNS.index("task__plot_style")
+    pq.write_table(table.set_column(at, COLUMNS[at], text), here / "bytes.parquet")
+    with pytest.raises(UsageError, match=r"bytes\.parquet cannot be read as a parquet file: 'utf-8' codec"):
+        import_pandasplotbench(here / "bytes.parquet", force=True)
 
 
 def test_what_is_not_the_published_file_is_refused(here: Path) -> None:
@@ -242,6 +260,17 @@ class _Hub(BaseHTTPRequestHandler):
 
     def log_message(self, *args: object) -> None:
         pass
+
+
+def test_a_setup_that_fails_at_length_is_told_in_short(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(cases: object) -> None:
+        raise UsageError(f"The setup of the case fails (ValueError: {'x' * 5000}).")
+
+    monkeypatch.setattr("opendesign.running.references.add_facts", fail)
+    file = write(here / "test.parquet", [row(0)])
+    told = CliRunner().invoke(cli, ["cases", "import", "pandasplotbench", str(file)]).stderr
+    assert "were not run, so 'plot-computed' cannot score here. The setup of the case fails (Value" in told
+    assert len(told) < 400
 
 
 @pytest.fixture

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image, ImageDraw
 
 from opendesign.errors import Failed, UsageError
 from opendesign.judging.cards import engine, kind_of, load_card, trait
 from opendesign.judging.plots.computed import judge, score
-from opendesign.judging.plots.similarity import likeness
+from opendesign.judging.plots.similarity import Likeness, likeness
 from opendesign.judging.plots.values import Closeness, marks_alike, marks_of
 from opendesign.plotting.facts import AxesFacts, PlotFacts, SeriesFacts
 from opendesign.types import Artifact, Verdict
-from tests.unit.plot_support import AXES, FACTS, LINE, WET, drawn, plot_artifact, plot_case
+from tests.unit.plot_support import AXES, FACTS, LINE, WARM, WET, drawn, encoded, plot_artifact, plot_case
 from tests.unit.static_support import CASE as PAGE
-from tests.unit.static_support import edited
+from tests.unit.static_support import blob, edited
 
 CARD = load_card("plot-computed")
 CLOSE = Closeness(same=0.01, other=0.1)
+SAME = Likeness(1.0, 1.0)
 
 
 async def judged(folder: Path, plot: Artifact) -> Verdict:
@@ -49,7 +53,7 @@ def test_the_card_is_for_plots_and_says_what_it_is_not() -> None:
 @pytest.mark.parametrize("text", ["nan", "inf", "1,000", "−3", "x" * 200, "1e999", "a<br>b"])
 def test_whatever_a_text_is_it_is_like_itself(text: str) -> None:
     own = axes(title=text, xticks=(text,) * 3, legend=(text, text), annotations=(text,))
-    assert score(own, own, 1.0, CARD)[0]["total"] == 100
+    assert score(own, own, SAME, CARD)[0]["total"] == 100
 
 
 async def test_the_reference_itself_gets_everything(tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ SWAPPED = tuple(replace(one, x=one.y, y=one.x) for one in AXES.series)
     ],
 )
 def test_what_differs_costs_its_own_part(plot: PlotFacts, part: str, most: float) -> None:
-    scores, reasons, _ = score(FACTS, plot, 1.0, CARD)
+    scores, reasons, _ = score(FACTS, plot, SAME, CARD)
     assert scores[part] <= most
     assert scores["total"] == scores["structure"] < 100
     assert scores["picture"] == 100
@@ -97,7 +101,7 @@ def test_what_differs_costs_its_own_part(plot: PlotFacts, part: str, most: float
 
 @pytest.mark.parametrize("wrong", [series(*BARS), series(replace(LINE, y=WET), SECOND), series(*SWAPPED)])
 def test_another_kind_and_another_column_are_not_good(wrong: PlotFacts) -> None:
-    scores, _, _ = score(FACTS, wrong, 1.0, CARD)
+    scores, _, _ = score(FACTS, wrong, SAME, CARD)
     assert scores["good"] == 0
 
 
@@ -113,7 +117,7 @@ def test_another_kind_and_another_column_are_not_good(wrong: PlotFacts) -> None:
     ],
 )
 def test_what_makes_no_difference_costs_next_to_nothing(plot: PlotFacts) -> None:
-    assert score(FACTS, plot, 1.0, CARD)[0]["total"] >= 96
+    assert score(FACTS, plot, SAME, CARD)[0]["total"] >= 96
 
 
 @pytest.mark.parametrize(
@@ -125,15 +129,15 @@ def test_what_makes_no_difference_costs_next_to_nothing(plot: PlotFacts) -> None
 )
 def test_a_colour_bar_is_counted_and_not_compared(made: tuple[AxesFacts, ...]) -> None:
     bar = replace(FACTS, axes=made)
-    assert score(bar, bar, 1.0, CARD)[0]["total"] == 100
-    without = score(bar, FACTS, 1.0, CARD)[0]
+    assert score(bar, bar, SAME, CARD)[0]["total"] == 100
+    without = score(bar, FACTS, SAME, CARD)[0]
     assert without["texts"] < without["structure"] < 100
     assert (without["axes"], without["data"]) == (100, 100)
 
 
 def test_parts_that_the_reference_lacks_are_left_out() -> None:
     bare = replace(FACTS, axes=(AxesFacts(series=(LINE,)),))
-    scores, _, _ = score(bare, bare, 1.0, CARD)
+    scores, _, _ = score(bare, bare, SAME, CARD)
     assert "texts" not in scores
     assert scores["total"] == 100
 
@@ -150,17 +154,88 @@ async def test_facts_that_lie_gain_nothing(tmp_path: Path) -> None:
         "the truth never gets more than the picture either"
     )
     assert lying.evidence["limited_by"] == "picture"
-    assert "picture" in lying.reasons[0]
+    assert "resembles the ground truth" in lying.reasons[0]
 
 
 def test_likeness_leaves_colours_out_and_sees_other_data() -> None:
     wanted = drawn()
-    assert likeness(wanted, wanted) == 1
-    assert likeness(wanted, drawn(colour="crimson")) > 0.98
-    assert likeness(wanted, drawn(colour="orange", ground="black")) > 0.85
+    assert likeness(wanted, wanted) == SAME
+    assert likeness(wanted, drawn(colour="crimson")).lower > 0.98
+    assert likeness(wanted, drawn(colour="orange", ground="black")).lower > 0.85
     other, bars = likeness(wanted, drawn(WET)), likeness(wanted, drawn(WET, bars=True))
-    assert bars < other < 0.9
-    assert likeness(drawn(WET), wanted) == pytest.approx(other)
+    assert bars.lower < other.lower < 0.9
+    assert likeness(drawn(WET), wanted).whole == pytest.approx(other.whole)
+
+
+def crowded(*values: float, grid: bool = True) -> bytes:
+    """A PNG with many texts, a grid, and a line through the values, if there are any."""
+    image = Image.open(BytesIO(drawn(values) if values else framed()))
+    draw = ImageDraw.Draw(image)
+    for at in range(8):
+        draw.text((40 + 32 * at, 215), f"{at}00 km")
+        draw.text((5, 20 + 24 * at), f"{at} kg")
+        if grid:
+            draw.line((40, 30 + 24 * at, 300, 30 + 24 * at), fill="silver")
+    return encoded(image)
+
+
+def framed() -> bytes:
+    image = Image.new("RGB", (320, 240), "white")
+    ImageDraw.Draw(image).rectangle((40, 20, 300, 210), outline="black")
+    return encoded(image)
+
+
+INSIDE = (0.125, 0.125, 0.8125, 0.79)  # the frame's box, from the bottom up
+
+
+def test_frame_and_texts_alone_are_not_alike_inside_the_axes() -> None:
+    wanted = crowded(*WARM)
+    assert likeness(wanted, wanted, [INSIDE]) == SAME
+    hidden = likeness(wanted, crowded(), [INSIDE])
+    assert hidden.whole > 0.6, "most of the edges are those of frame, grid and texts"
+    assert hidden.inside < 0.1
+    assert likeness(wanted, crowded(*WARM, grid=False), [INSIDE]).inside > 0.8, "a grid is no data"
+    empty = likeness(crowded(), wanted, [INSIDE])
+    assert empty.inside == empty.whole, "nothing to look for"
+
+
+async def judged_against(truth: bytes, facts: PlotFacts, folder: Path, picture: bytes) -> Verdict:
+    case = plot_case(folder, facts=facts)
+    assert case.task is not None
+    case = replace(case, task=replace(case.task, truth=blob(folder, truth, "png")))
+    return await judge(case, plot_artifact(folder, picture=picture, facts=facts), CARD, None, None)
+
+
+async def test_facts_that_lie_about_hidden_marks_gain_nothing(tmp_path: Path) -> None:
+    wanted, told = crowded(*WARM), axes(box=INSIDE)
+    assert (await judged_against(wanted, told, tmp_path, wanted)).scores["total"] == 100
+    hidden = await judged_against(wanted, told, tmp_path, crowded())
+    assert (hidden.scores["structure"], hidden.scores["total"]) == (100, 0)
+    assert hidden.reasons[0] == "What is drawn inside the axes resembles the ground truth by 0 of 100."
+    # Plotly's boxes are none of the picture, and its facts are not the code's word.
+    plotly = await judged_against(wanted, replace(told, library="plotly"), tmp_path, crowded())
+    assert plotly.evidence["inside"] == plotly.evidence["likeness"]
+
+
+HUGE = (400_000_000).to_bytes(4, "big") + (1).to_bytes(4, "big") + bytes((8, 0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("truth", "told"),
+    [
+        (b"GIF89a", "one is no picture, or damaged"),
+        (drawn()[:60], "one is no picture, or damaged"),
+        (
+            drawn()[:12] + b"IHDR" + HUGE + crc32(b"IHDR" + HUGE).to_bytes(4, "big") + drawn()[33:],
+            "one has too many pixels",
+        ),
+    ],
+)
+async def test_a_ground_truth_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, truth: bytes, told: str
+) -> None:
+    with pytest.raises(UsageError, match=rf"'matplotlib-01' cannot be compared \({told}\): restore .*png or"):
+        await judged_against(truth, FACTS, tmp_path, drawn())
 
 
 @settings(deadline=None)

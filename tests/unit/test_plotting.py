@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from opendesign.errors import UsageError
 from opendesign.plotting import AxesFacts, Plot, Plotter, SeriesFacts, parent
 from opendesign.plotting import task as watching
 from opendesign.types import PlotSettings
+from tests.hostile import plot_code
 from tests.hostile.plot_code import task
 
 pytestmark = pytest.mark.skipif(not parent.isolation_here()[0], reason="code cannot be isolated here")
@@ -120,8 +122,15 @@ def test_too_many_pixels_are_drawn_smaller(run: Run) -> None:
     assert 0.9 * SETTINGS.most_pixels < plot.width * plot.height <= SETTINGS.most_pixels
 
 
+def test_what_is_too_long_is_drawn_smaller(run: Run) -> None:
+    plot = run(f"{PLT}plt.figure(figsize=(1000, 1), dpi=100)\n{LINE}")
+    assert (plot.failure, plot.width) == (None, 65_535)
+
+
 def test_what_is_transparent_is_on_white(run: Run) -> None:
     plot = run(f"{PLT}{LINE}plt.savefig('a.png', transparent=True)\nimport os\nos._exit(0)")
+    assert plot.failure is not None
+    assert "before the code had come to its end" in plot.failure.detail
     with Image.open(io.BytesIO(plot.picture or b"")) as image:
         assert image.getpixel((2, 2)) == (255, 255, 255)
 
@@ -228,6 +237,13 @@ SLEEP = "import time\ntime.sleep(1000)"
         ("x = '\ud800'", "matplotlib", "syntax_error", "surrogate"),
         (f"{PLT}plt.plot(df.c)", "matplotlib", "exception", "no attribute 'c' (line 2)"),
         (f"\n\n{PLT}plt.plot(df['c'])", "matplotlib", "exception", "KeyError: 'c' (line 4)"),
+        (
+            f"{PLT}plt.figure(figsize=(0.001, 0.001))",
+            "matplotlib",
+            "exception",
+            "A figure of 0.1 × 0.1 pixels",
+        ),
+        (f"{PLT}plt.figure(figsize=(float('nan'), 3))", "matplotlib", "exception", "ValueError"),
         (f"{PLT}plt.title('$x^$')\nplt.show()", "matplotlib", "exception", "ValueError"),
         ("import sys\nsys.exit('bad data')", "matplotlib", "exception", "SystemExit: bad data (line 2)"),
         ("x = df", "matplotlib", "no_plot", "no figure"),
@@ -245,6 +261,25 @@ def test_reasons(run: Run, code: str, library: str, reason: str, detail: str) ->
     assert plot.failure.reason == reason
     assert detail in plot.failure.detail
     assert plot.failure.status == "model_failure"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("sys.stdout = None\nraise ValueError('x')", "ValueError: x (line 7)."),
+        ("sys.stdout.close()\nraise ValueError('x')", "ValueError: x (line 7)."),
+        ("import traceback\ntraceback.print_exception = 0\nraise ValueError('x')", "ValueError: x (line 8)."),
+        ("import os\nos.write = None\nraise ValueError('x')", "ended before the code had come to its end."),
+        ("class M(type):\n    __name__ = 7\nraise M('E', (Exception,), {})('x')", "a name: x (line 8)."),
+        ("class E(ModuleNotFoundError):\n    name = property(repr)\nraise E('x')", "E: x (line 8)."),
+    ],
+)  # fmt: skip
+def test_an_error_after_the_plot_is_never_lost(run: Run, change: str, told: str) -> None:
+    plot = run(f"{PLT}{LINE}plt.show()\nimport sys\n{change}")
+    assert plot.picture
+    assert plot.failure is not None
+    assert plot.failure.reason == "exception"
+    assert told in plot.failure.detail
 
 
 def test_seaborn_may_style_a_plot_of_matplotlib_and_the_other_way_round(run: Run) -> None:
@@ -270,22 +305,50 @@ def test_code_that_sleeps_is_ended(tmp_path: Path) -> None:
     assert (plot.failure.reason, plot.failure.detail) == ("timeout", "The code had not ended after 5 s.")
 
 
+@pytest.mark.parametrize(
+    ("code", "reason", "status"),
+    [
+        (SLEEP, "deadline_under_load", "instrument_failure"),
+        (f"import os\nif not os.fork():\n    while True: pass\n{SLEEP}", "timeout", "model_failure"),
+    ],
+    ids=["waits for others", "may have waited for its own child"],
+)
 def test_a_machine_that_is_too_busy_is_no_fault_of_the_code(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, reason: str, status: str
 ) -> None:
     async def once() -> Plot:
-        async with Plotter(PlotSettings(deadline_s=5), at_once=1) as plotter:
-            return await plotter.plot(SLEEP, task(tmp_path))
+        async with Plotter(PlotSettings(deadline_s=5, cpu_s=60), at_once=1) as plotter:
+            return await plotter.plot(code, task(tmp_path))
 
-    monkeypatch.setattr(watching, "_waited_s", lambda pid: 4.0)
+    monkeypatch.setattr(watching, "_scheduled", lambda pid: (0.5, 3.0))
     plot = asyncio.run(once())
     assert plot.failure is not None
-    assert (plot.failure.reason, plot.failure.status) == ("deadline_under_load", "instrument_failure")
+    assert (plot.failure.reason, plot.failure.status) == (reason, status)
 
 
-def test_a_setup_that_fails_is_the_benchmark_s_fault(run: Run) -> None:
-    with pytest.raises(UsageError, match=r"setup of the case fails \(KeyError: 'c' \(line 2\)\)"):
-        run(f"{PLT}{LINE}", setup="import pandas\npandas.read_csv('data.csv')['c']")
+@pytest.mark.parametrize(
+    ("setup", "told"),
+    [
+        ("import pandas\npandas.read_csv('data.csv')['c']", r"KeyError: 'c' \(line 2\)"),
+        ("df = = 1", "SyntaxError: invalid syntax"),
+        ("x = '\0'", "SyntaxError: source code string cannot contain null bytes"),
+    ],
+)
+def test_a_setup_that_fails_is_the_benchmark_s_fault(run: Run, setup: str, told: str) -> None:
+    with pytest.raises(UsageError, match=rf"The setup of the case fails \({told}"):
+        run(f"{PLT}{LINE}", setup=setup)
+
+
+def test_data_that_have_no_room_are_the_benchmark_s_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def once() -> Plot:
+        async with Plotter(PlotSettings(deadline_s=100, disk_mb=1), at_once=1) as plotter:
+            return await plotter.plot(f"{PLT}{LINE}", task(tmp_path))
+
+    monkeypatch.setattr(plot_code, "DATA", bytes(2 << 20))
+    with pytest.raises(UsageError, match=r"The setup of the case fails \(OSError: .*File too large"):
+        asyncio.run(once())
 
 
 # The process that is forked
@@ -342,16 +405,31 @@ def test_without_isolation_it_refuses_in_a_sentence() -> None:
 
 
 @pytest.mark.usefixtures("refused")
-def test_where_that_is_allowed_it_is_told(tmp_path: Path) -> None:
+def test_where_that_is_allowed_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def twice() -> tuple[str, Plot, Plot]:
         async with Plotter(SETTINGS, unsafe=True) as plotter:
             failed = await plotter.plot("import os\nos.remove('data.csv')\nos._exit(7)", task(tmp_path))
             return plotter.isolation, failed, await plotter.plot(f"{PLT}{LINE}", task(tmp_path))
 
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     isolation, failed, plot = asyncio.run(twice())
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"], "its folders are removed"
     assert isolation.startswith("none (unshare: Operation not permitted)")
     assert failed.failure is not None
     assert (plot.failure, plot.width) == (None, 640)
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+def test_no_folder_stays_where_the_harness_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolated: bool
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    warm = parent.Parent(isolated=isolated)
+    assert len(list(tmp_path.iterdir())) == (not isolated)
+    warm._control.close()  # all that the kernel does for one that is killed
+    assert warm._process.wait(60) == 0
+    assert list(tmp_path.iterdir()) == []
+    warm.close()
 
 
 def test_another_system_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from opendesign.errors import StoreError
 from opendesign.plotting import AxesFacts, PlotFacts, SeriesFacts, reading
+from opendesign.plotting.board import Board
 from opendesign.plotting.plotly_page import parse
 from opendesign.plotting.sources import look, other_library
 from opendesign.plotting.task import _Messages
@@ -215,6 +216,28 @@ def test_axes_of_plotly() -> None:
 def test_what_is_no_figure_is_told(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b'{"data": [' + b"{}," * 1_000 + b"{}]}", "1,001 traces, and 1,000 are drawn"),
+        (b'{"data": [{"y": [' + b"0," * 2_000_000 + b"0]}]}", "more than 2,000,000 values"),
+        (b'{"data": [{"y": [' + b"[[[[]]]]," * 400_000 + b"0]}]}", "more than 2,000,000 values"),
+    ],
+    ids=["traces", "numbers", "lists"],
+)
+def test_a_figure_that_is_too_large_is_told(text: bytes, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"layout": {"meta": "prototype"}}', rb'{"layout": {"\u005f_proto__": {"width": 1}}}']
+)
+async def test_what_could_stay_on_a_shared_page_is_not_drawn_there(text: bytes) -> None:
+    no_browser: Any = None
+    assert await Board(no_browser).picture(parse(text)) is None
 
 
 @pytest.mark.parametrize("size", [None, "wide", -5, 10**9, True, [1]])

@@ -33,6 +33,7 @@ CODE = {
     "html": f"{PX}{BARS}fig.write_html('a.html')\nopen('a.html').read(9)",
     "offline": f"import plotly.offline\n{PX}{BARS}plotly.offline.plot(fig, filename='a.html')",
     "on a page of its own": f"{PX}{BARS}fig.update_layout(meta='prototype').show()",
+    "too large": f"{PX}go.Figure(go.Bar(text=['x' * 999] * 21_000)).show()",
     "before a blank one": f"{PX}{BARS}fig.show()\ngo.Figure().show()",
     "blank": f"{PX}go.Figure().show()",
     "3d": f"{PX}go.Figure(go.Surface(z=[[1, 2], [3, 5]]), {{'width': 400, 'height': 300}}).show()",
@@ -113,6 +114,12 @@ def test_what_is_no_figure_is_the_code_s_fault(plots: dict[str, Plot]) -> None:
     assert failure is not None
     assert failure.reason == "exception"
     assert "cannot be drawn" in failure.detail
+
+
+def test_one_that_is_too_large_is_told(plots: dict[str, Plot]) -> None:
+    failure = plots["too large"].failure
+    assert failure is not None
+    assert "A figure may take 20,000,000 bytes as JSON; this one takes 21," in failure.detail
 
 
 async def test_without_a_browser_it_is_told(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from opendesign.errors import UsageError, failed
 from opendesign.judging.plots import structure
 from opendesign.judging.plots.drawn import check_good, lowest, nothing_drawn, refuse_unknown, task_of
-from opendesign.judging.plots.similarity import likeness
+from opendesign.judging.plots.similarity import Likeness, likeness
 from opendesign.judging.plots.values import Closeness
 from opendesign.types import Artifact, Card, Case, Verdict
 
@@ -53,8 +53,8 @@ async def judge(case: Case, artifact: Artifact, card: Card, page: object, model:
 
         plot, reference = (PlotFacts.from_json(blob.read_bytes()) for blob in (facts, wanted))
         try:
-            alike = likeness(truth.read_bytes(), picture.read_bytes())
-        except (OSError, SyntaxError, ValueError) as error:
+            alike = likeness(truth.read_bytes(), picture.read_bytes(), _boxes(reference, plot))
+        except (OSError, ValueError) as error:
             raise UsageError(
                 f"The pictures of the case '{case.id}' cannot be compared ({error}): restore {truth.path} "
                 f"or {picture.path}."
@@ -72,12 +72,23 @@ async def judge(case: Case, artifact: Artifact, card: Card, page: object, model:
     )
 
 
+def _boxes(reference: PlotFacts, plot: PlotFacts) -> list[tuple[float, float, float, float]]:
+    """Where the reference has its data: never the plot's own word. None are known where plotly draws.
+
+    Plotly tells where axes are within its margins, and those only once it draws. What its figures hold we
+    read ourselves, so that no picture has to stand against a lie.
+    """
+    if "plotly" in (reference.library, plot.library):
+        return []
+    return [axes.box for axes in reference.axes if axes.series]
+
+
 def score(
-    reference: PlotFacts, plot: PlotFacts, alike: float, card: Card
+    reference: PlotFacts, plot: PlotFacts, alike: Likeness, card: Card
 ) -> tuple[dict[str, float], tuple[str, ...], dict[str, Any]]:
     """Scores (0–100; ``good`` 0 or 1), reasons (what costs most first) and evidence. Deterministic.
 
-    ``alike`` is the likeness of the pictures, from 0 to 1.
+    The picture is as good as the lower of the two likenesses.
     """
     settings = card.settings
     parts = structure.compare(reference, plot, Closeness(**settings["data"]))
@@ -86,7 +97,7 @@ def score(
     whole = sum(weights.values())
     structured = sum(weights[name] * share for name, share in shares.items()) / whole if whole else 1.0
     same, other = settings["picture"]["same"], settings["picture"]["other"]
-    pictured = min(1.0, max(0.0, (alike - other) / (same - other)))
+    pictured = min(1.0, max(0.0, (alike.lower - other) / (same - other)))
     total = round(100 * min(structured, pictured), 4)
     measures = {"structure": structured, "picture": pictured, **shares}
     scores = {
@@ -95,24 +106,22 @@ def score(
         "good": 1.0 if total >= settings["good"] else 0.0,
     }
     evidence = {
-        "likeness": round(alike, 4),
+        "likeness": round(alike.whole, 4),
+        "inside": round(alike.inside, 4),
         "limited_by": "picture" if pictured < structured else "structure",
         "library": plot.library,
         "truncated": plot.truncated or reference.truncated,
     }
-    return scores, _reasons(parts, shares, weights, pictured), evidence
+    what = "What is drawn inside the axes" if alike.inside < alike.whole else "The picture"
+    picture = [f"{what} resembles the ground truth by {100 * pictured:.0f} of 100."] if pictured < 1 else []
+    return scores, (*picture, *_differences(parts, shares, weights))[:_REASONS], evidence
 
 
-def _reasons(
-    parts: Mapping[str, structure.Part],
-    shares: Mapping[str, float],
-    weights: Mapping[str, float],
-    pictured: float,
-) -> tuple[str, ...]:
+def _differences(
+    parts: Mapping[str, structure.Part], shares: Mapping[str, float], weights: Mapping[str, float]
+) -> list[str]:
     costly: Sequence[str] = sorted(shares, key=lambda name: -weights[name] * (1 - shares[name]))
-    told = [text for name in costly for text in dict.fromkeys(parts[name].differs)]
-    picture = [f"The picture resembles the ground truth by {100 * pictured:.0f} of 100."]
-    return tuple([*(picture if pictured < 1 else []), *told][:_REASONS])
+    return [text for name in costly for text in dict.fromkeys(parts[name].differs)]
 
 
 def check(card: Card) -> None:

@@ -2,56 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from PIL.Image import Image
 
     Floats = NDArray[Any]
 
-__all__ = ["likeness"]
+__all__ = ["Likeness", "likeness"]
 
+Box = tuple[float, float, float, float]
 _SIZE = (256, 192)  # pixels at which the pictures are compared
 _REACH = 3  # pixels within which an edge is found again
 _BLUR = 0.7  # pixels
 _CONTRAST = 0.5  # gradient from which an edge counts in full; faint ones count less
 _DIRECTIONS = 4
+_UPRIGHT, _LEVEL = 0, 2  # directions of the edges of vertical and of horizontal lines
+_FRAME = 3  # pixels at the border of axes that are the frame's and the ticks'
+_LITTLE = 0.01  # of all edges: so few inside the axes are nothing to look for
 _INK = 24  # of 255: a channel's distance from the background that is no background
 
 
-def likeness(one: bytes, other: bytes) -> float:
-    """0 (nothing alike) to 1 (the same), of two pictures as PNG; symmetric, deterministic, CPU-bound.
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """0 (nothing alike) to 1 (the same): of the pictures whole, and of what is drawn inside the axes."""
+
+    whole: float
+    inside: float
+
+    @property
+    def lower(self) -> float:
+        return min(self.whole, self.inside)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Grey from 0 to 1, (height, width) of ``_SIZE``, of a part of a picture."""
+
+    grey: Floats
+    part: Box  # left, top, right, bottom, as shares
+
+
+def likeness(truth: bytes, picture: bytes, boxes: Sequence[Box] = ()) -> Likeness:
+    """Of two pictures as PNG; deterministic, CPU-bound. ``boxes``: axes of the truth, as ``AxesFacts.box``.
 
     The pictures are brought to one size, in grey. An edge of one is found again where the other has an edge
     of about the same direction nearby; the likeness is the F-measure of both ways. They are compared whole,
-    and with their margins cut off, and the better one counts: a tighter layout is no other plot. Raises
-    ``OSError`` or ``ValueError`` for what is no picture.
+    and with their margins cut off, and the better one counts: a tighter layout is no other plot.
+
+    Frame, ticks and texts make much of a plot that shows no data. So what lies in the boxes is compared
+    again, without a strip at their border and without lines that run right across, as a grid's do; where the
+    truth has nothing there, ``inside`` is as ``whole``. Raises ``ValueError`` for what is no picture.
     """
-    pairs = zip(_views(one), _views(other), strict=True)
-    return max(_found(_edges(a), _edges(b)) for a, b in pairs)
+    found = []
+    for a, b in zip(_views(truth), _views(picture), strict=True):
+        wanted, drawn = _edges(a.grey), _edges(b.grey)
+        places = list(_places(boxes, a.part))
+        marks = _marks(wanted, places)
+        whole = _found(wanted, drawn)
+        empty = marks.sum() <= _LITTLE * wanted.sum()
+        found.append((whole, whole if empty else _found(marks, _marks(drawn, places))))
+    return Likeness(*map(max, zip(*found, strict=True)))
 
 
-def _views(png: bytes) -> tuple[Floats, Floats]:
-    """The picture whole and without its margins, (height, width) of ``_SIZE``, grey from 0 to 1."""
+def _views(png: bytes) -> tuple[_View, _View]:
+    """The picture whole, and without its margins."""
     import numpy as np
     from PIL import Image
 
-    with Image.open(BytesIO(png)) as opened:
-        whole = opened.convert("RGB")
+    whole = _opened(png)
     pixels = np.asarray(whole)
     marks = np.abs(pixels.astype(np.int16) - _background(pixels)).max(axis=-1) > _INK
     rows, columns = np.flatnonzero(marks.any(axis=1)), np.flatnonzero(marks.any(axis=0))
-    trimmed = whole
-    if len(rows):
-        trimmed = whole.crop((int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1))
 
-    def grey(image: Image.Image) -> Floats:
-        small = np.asarray(image.resize(_SIZE, Image.Resampling.BOX), dtype=np.float64)
-        brightness: Floats = small @ np.array([0.299, 0.587, 0.114]) / 255
-        return brightness
+    def view(left: int, top: int, right: int, bottom: int) -> _View:
+        small = whole.crop((left, top, right, bottom)).resize(_SIZE, Image.Resampling.BOX)
+        grey = np.asarray(small, dtype=np.float64) @ np.array([0.299, 0.587, 0.114]) / 255
+        width, height = whole.size
+        return _View(grey, (left / width, top / height, right / width, bottom / height))
 
-    return grey(whole), grey(trimmed)
+    every = view(0, 0, *whole.size)
+    if not len(rows):
+        return every, every
+    return every, view(int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
+
+
+def _opened(png: bytes) -> Image:
+    from PIL import Image
+
+    try:
+        with Image.open(BytesIO(png)) as opened:
+            return opened.convert("RGB")
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ValueError("one has too many pixels") from error
+    except (OSError, SyntaxError, ValueError) as error:
+        raise ValueError("one is no picture, or damaged") from error
 
 
 def _background(pixels: Floats) -> Floats:
@@ -75,6 +124,34 @@ def _edges(grey: Floats) -> Floats:
     apart = [np.abs((angle - number * step + np.pi / 2) % np.pi - np.pi / 2) for number in range(_DIRECTIONS)]
     shared: Floats = strength * np.stack([np.maximum(0.0, 1 - one / step) for one in apart])
     return shared
+
+
+def _places(boxes: Sequence[Box], part: Box) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of a view that lie in each box, its border left out."""
+    (width, height), (left, top, right, bottom) = _SIZE, part
+
+    def between(start: float, end: float, pixels: int) -> slice:
+        return slice(max(0, round(start * pixels) + _FRAME), max(0, round(end * pixels) - _FRAME))
+
+    for x, y, wide, high in boxes:  # y: from the bottom up
+        start, end = ((one - left) / (right - left) for one in (x, x + wide))
+        upper, lower = ((one - top) / (bottom - top) for one in (1 - y - high, 1 - y))
+        yield between(upper, lower, height), between(start, end, width)
+
+
+def _marks(edges: Floats, places: Sequence[tuple[slice, slice]]) -> Floats:
+    """The edges in those places, without what more than half of a row or a column of them shares."""
+    import numpy as np
+
+    marks = np.zeros_like(edges)
+    for place in places:
+        inside = edges[:, *place].copy()
+        if inside.size:
+            for direction, axis in ((_UPRIGHT, 0), (_LEVEL, 1)):
+                line = np.median(inside[direction], axis=axis, keepdims=True)
+                inside[direction] = np.maximum(0.0, inside[direction] - line)
+            marks[:, *place] = np.maximum(marks[:, *place], inside)
+    return marks
 
 
 def _found(a: Floats, b: Floats) -> float:
