@@ -63,6 +63,8 @@ def plan(
     asked = load_benchmark(benchmark)
     rules = with_repairs(load_protocol(benchmark, protocol or load_card(benchmark).protocol), repairs)
     seats, notes = seats_for(rules, judges, judge_models, budget=money, models_file=file, need_keys=need_keys)
+    if repairs:
+        notes += (f"Up to {repairs} more calls an answer follow where code fails; no estimate counts them.",)
     category = category_of(category) if category is not None else None
     made = plan_run(
         chosen,

@@ -64,7 +64,7 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(opendesign.__version__, prog_name="opendesign")
 def cli() -> None:
-    """Score any model on web pages: does it run, does it look good, does it work when clicked?"""
+    """Score any model on web pages and plots: does it run, does it look good, does it work when clicked?"""
 
 
 def main() -> None:

@@ -180,6 +180,6 @@ def publish(run: str, results: str, pictures: str, archive: str | None, as_json:
         f"{published.folder}: {published.records} records, {published.pictures} pictures, {size:.1f} MB."
     )
     if published.missing:
-        click.echo(f"Cases of the split without a picture, which the site marks: {published.missing}.")
+        click.echo(f"Cases to be shown without a picture, which the site marks: {published.missing}.")
     if published.archive:
         click.echo(f"{published.archive}: {published.archived} full pictures, for a release page.")

@@ -13,7 +13,7 @@ from opendesign.cli.output import finish, parse_names, parse_pairs, with_progres
 @click.option("--category", default="website", help="Category of pages that belong to no benchmark.")
 @click.option("--judges", help="With commas; default: those of the protocol.")
 @click.option("--judge-model", "judge_models", multiple=True, metavar="JUDGE=MODEL", help="Repeatable.")
-@click.option("--protocol", help="standard or paper.")
+@click.option("--protocol", help="One of the benchmark's; default: its own choice.")
 @click.option("--concurrency", default=16, type=click.IntRange(min=1), help="Pages in flight at once.")
 @click.option("--budget", type=float, metavar="USD", help="Spend at most so much, resumes included.")
 @click.option("--run", "folder", metavar="DIR", help="The run's folder; default: under runs/.")

@@ -72,11 +72,14 @@ def table_of(group: Group) -> dict[str, Any]:
 
 
 def _scale(group: Group) -> tuple[float, float]:
-    """Ends of the drawn intervals: tens around every interval of every view."""
+    """Ends of the drawn intervals: tens around every interval of every view, never narrower than 20."""
     known = [s.estimate for found in group.standings.values() for s in found if s.estimate]
     ends = [e[k] for e in known for k in ("mean", "low", "high") if e.get(k) is not None]
     low, high = (math.floor(min(ends) / 10) * 10, math.ceil(max(ends) / 10) * 10) if ends else (0, 100)
-    return (low, high) if low < high else (low - 10, high + 10)
+    if high - low < 20:
+        low = min(max(low - 10, 0), 80) if 0 <= low <= 100 else low - 10
+        high = low + 20
+    return low, high
 
 
 def _cells(columns: Sequence[Column], entry: Entry) -> list[tuple[Column, Any]]:

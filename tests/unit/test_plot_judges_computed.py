@@ -252,6 +252,17 @@ def test_any_values_can_be_compared(values: list[Any], n: int) -> None:
     assert 0 <= marks_alike(marks_of(other), marks_of(one), CLOSE) <= 1
 
 
+@pytest.mark.parametrize(
+    ("written", "alike"),
+    [("2024-01-{:02}T00:00:00.000000", 1.0), ("2024-01-{:02} 00:00", 1.0), ("2024-02-{:02}T12:30:00", 0.0)],
+)
+def test_a_date_is_the_same_however_it_is_written(written: str, alike: float) -> None:
+    heights = tuple(float(day) for day in range(1, 13))
+    days, others = (tuple(form.format(day) for day in range(1, 13)) for form in ("2024-01-{:02}", written))
+    one, other = (SeriesFacts(kind="line", x=x, y=heights, n=12) for x in (days, others))
+    assert (marks_alike(marks_of(one), marks_of(other), CLOSE) == 1.0) == (alike == 1.0)
+
+
 def test_a_long_series_is_known_by_another_sample_of_it() -> None:
     def sampled(start: int) -> SeriesFacts:
         at = tuple(float(i) for i in range(start, 4000, 20))

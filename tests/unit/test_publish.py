@@ -95,6 +95,17 @@ def test_every_number_is_the_same_as_before(run: Path, tmp_path: Path) -> None:
     assert opendesign.compare(str(done.folder), str(run)).differences["looks.total"].tied == len(CASES)
 
 
+def test_addresses_of_servers_are_left_out(run: Path, tmp_path: Path) -> None:
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["model"]["config"] = {"base_url": "http://gpu7.lab.example:8000/v1", "model": "m"}
+    manifest["judges"]["looks"]["asked"] = {"base_url": None}
+    (run / "run.json").write_text(json.dumps(manifest))
+    text = (publish(run, tmp_path / "results").folder / "run.json").read_text()
+    assert "gpu7" not in text
+    assert json.loads(text)["judges"]["looks"]["asked"] == {"base_url": None}
+    assert json.loads(text)["model"]["config"]["base_url"].startswith("a server of one's own (")
+
+
 def test_texts_bulk_and_the_machine_are_left_out(run: Path, tmp_path: Path) -> None:
     folder = publish(run, tmp_path / "results").folder
     everything = "".join(path.read_text() for path in folder.glob("*.json*"))

@@ -207,6 +207,20 @@ def test_what_is_no_page_is_at_the_floor(reward: AgenticReward, completion: Any)
     assert reward([None], [completion]) == [-0.1]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!doctype html>",
+        "<!doctype html><p></p>",
+        "<!doctype html><h1>A real page</h1><p>about bees</p>",
+        "<!doctype html><!-- <html><head><body> --><h1>Bees</h1>",
+    ],
+)
+def test_what_leaves_out_the_tags_that_rules_look_at_does_not_pass(reward: AgenticReward, text: str) -> None:
+    """Shorter than any page, and no rule of HTML is broken."""
+    assert reward(["Bees"], [text]) == [-0.1]
+
+
 def test_a_megabyte_is_read(reward: AgenticReward) -> None:
     page = GOOD.replace("</body>", f"<p>{'word ' * 200_000}</p></body>")
     assert reward(["Bees"] * 2, [page, "x" * 1_000_000]) == [0.1, -0.1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ __all__ = ["Closeness", "Marks", "marks_alike", "marks_of", "pooled"]
 
 Values = Sequence[float | str | None]
 _CHANNELS = ("x", "y", "z", "base")
+_MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.0+)?)?Z?")
 _QUANTILES = 33  # at which series of different lengths are compared
 
 
@@ -47,10 +49,21 @@ class Marks:
 
 
 def marks_of(series: SeriesFacts) -> Marks:
-    values = {name: getattr(series, name) for name in _CHANNELS if getattr(series, name)}
+    values = {
+        name: [_plain(value) for value in getattr(series, name)]
+        for name in _CHANNELS
+        if getattr(series, name)
+    }
     return Marks(
         kind=series.kind, horizontal=series.horizontal, shape=series.shape, n=series.n, values=values
     )
+
+
+def _plain(value: float | str | None) -> float | str | None:
+    """A date as plotly reads it: with or without midnight, with a T or a blank, it is the same."""
+    if isinstance(value, str) and (found := _MOMENT.fullmatch(value)):
+        return found[1] if found[2] is None or not found[2].strip("0:.") else f"{found[1]}T{found[2]}"
+    return value
 
 
 def pooled(marks: Sequence[Marks]) -> list[Marks]:
