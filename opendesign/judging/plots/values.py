@@ -49,7 +49,7 @@ class Marks:
 
 
 def marks_of(series: SeriesFacts) -> Marks:
-    values = {
+    values: dict[str, Values] = {
         name: [_plain(value) for value in getattr(series, name)]
         for name in _CHANNELS
         if getattr(series, name)
