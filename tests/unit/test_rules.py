@@ -342,5 +342,5 @@ def test_time_is_linear(piece: str) -> None:
         return time.process_time() - start
 
     for tail in ("", '">'):
-        # Twice as long as linear time, with room for noise; a quadratic step takes minutes here.
-        assert seconds(160_000, tail) < 8 * max(seconds(40_000, tail), 0.05)
+        # Three times as long as linear time, with room for noise; a quadratic step takes minutes here.
+        assert seconds(160_000, tail) < 12 * max(seconds(40_000, tail), 0.05)
