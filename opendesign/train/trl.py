@@ -46,7 +46,8 @@ def for_trl(
     """The reward as TRL takes it. It never raises: what goes wrong is logged, counted, and abstains.
 
     Logs as metrics, a batch: ``judges/unscored`` and ``judges/gated`` (shares of rows), ``judges/failed`` (1
-    where the whole batch abstains for an error), ``judges/seconds`` (mean of a page), ``judges/cost_usd``.
+    where the whole batch abstains for an error), ``judges/seconds`` (mean of a page), ``judges/cost_usd``
+    (where the price of all is known).
     ``held_out`` scores the rows that have a true ``HELD_OUT`` column beside the reward, see ``heldout.py``.
     """
     if mode not in get_args(Mode):
@@ -125,12 +126,15 @@ async def _guarded(
 
 def _metrics(found: Sequence[Evaluation]) -> dict[str, float]:
     rows = max(1, len(found))
-    return {
+    metrics = {
         "judges/unscored": sum(one.unscored for one in found) / rows,
         "judges/gated": sum(one.gated for one in found) / rows,
         "judges/seconds": sum(one.seconds for one in found) / rows,
-        "judges/cost_usd": sum(one.cost_usd or 0.0 for one in found),
     }
+    costs = [one.cost_usd for one in found if one.cost_usd is not None]
+    if len(costs) == len(found):  # a cost that is not known is not nought
+        metrics["judges/cost_usd"] = sum(costs)
+    return metrics
 
 
 def _both(found: Sequence[Evaluation], beside: Sequence[Evaluation]) -> dict[str, float]:
