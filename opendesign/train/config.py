@@ -67,6 +67,7 @@ class Prompts:
 
     benchmark: str = "opendesign-train"
     file: str | None = None  # JSONL with prompt, and category, case_id, requirements: instead of a benchmark
+    system: str | None = None  # said before every prompt; default: what a run says, "": nothing
     limit: int | None = None
     held_out: int = 32
 
@@ -96,6 +97,7 @@ class Settings:
     batch: int = 128  # rows a step of SFT
     per_device: int = 8
     mode: Mode = "gdpo"
+    shuffled: bool = False  # a control: the rewards of a prompt's answers dealt out among them at random
     reward: Mapping[str, Any] = field(default_factory=dict)
     held_out: HeldOut | None = None
     trainer: Mapping[str, Any] = field(default_factory=dict)

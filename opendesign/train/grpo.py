@@ -74,7 +74,8 @@ def _trainer(
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
-    judges = for_trl(reward, settings.mode, held_out=beside)
+    shuffle = settings.seed if settings.shuffled else None
+    judges = for_trl(reward, settings.mode, held_out=beside, shuffle=shuffle)
     arguments = {**arguments, **judges.settings}
     if settings.held_out is not None:
         arguments |= {
@@ -86,12 +87,13 @@ def _trainer(
         }
     model, tokenizer = load_model(settings.model)
     chat = tokenizer.chat_template is not None
-    held_out = rows_for(asked.held_out, chat=chat, **{HELD_OUT: True})
+    how: dict[str, Any] = {"chat": chat, "system": settings.prompts.system}
+    held_out = rows_for(asked.held_out, **how | {HELD_OUT: True})
     trainer = GRPOTrainer(
         model,
         judges.functions,
         configured(GRPOConfig, arguments),
-        train_dataset=Dataset.from_list(rows_for(asked.train, chat=chat, **{HELD_OUT: False})),
+        train_dataset=Dataset.from_list(rows_for(asked.train, **how | {HELD_OUT: False})),
         eval_dataset=Dataset.from_list(held_out) if held_out else None,
         processing_class=tokenizer,
     )
@@ -105,7 +107,7 @@ def _provenance(
 ) -> cards.Provenance:
     facts: dict[str, object] = {
         "Base": cards.short(settings.model),
-        "Stage": f"GRPO, mode {settings.mode}",
+        "Stage": f"GRPO, mode {settings.mode}" + (", control: rewards shuffled" if settings.shuffled else ""),
         **cards.about_reward(reward, settings.reward.get("judge_models", {})),
         **cards.about_prompts(asked),
         "Settings": settings.hash,

@@ -80,20 +80,24 @@ def cases_of(file: Path) -> tuple[Case, ...]:
     return tuple(row.case for row in rows_of(prompts, [""] * len(prompts), columns))
 
 
-def rows_for(cases: Sequence[Case], *, chat: bool, **more: Any) -> list[dict[str, Any]]:
-    """Rows of a data set: the prompt as the benchmark would ask it, and what the reward wants to know."""
+def rows_for(
+    cases: Sequence[Case], *, chat: bool, system: str | None = None, **more: Any
+) -> list[dict[str, Any]]:
+    """Rows of a data set: the prompt as the benchmark would ask it, and what the reward wants to know.
+
+    ``system`` is said in place of what the benchmark says first; of "" nothing is.
+    """
     import json
 
-    system = load_protocol("opendesign", "standard").generation.system
+    usual = load_protocol("opendesign", "standard").generation.system
     rows = []
     for case in cases:
-        said = system.get(case.category) or system.get("", "")
+        said = (usual.get(case.category) or usual.get("", "")) if system is None else system
         turns = [{"role": "system", "content": said}] if said else []
+        text = "\n\n".join([*filter(None, [system]), case.prompt, ""])
         rows.append(
             {
-                "prompt": [*turns, {"role": "user", "content": case.prompt}]
-                if chat
-                else f"{case.prompt}\n\n",
+                "prompt": [*turns, {"role": "user", "content": case.prompt}] if chat else text,
                 "category": case.category,
                 "case_id": case.id,
                 "requirements": json.dumps(plain(case.requirements), ensure_ascii=False),

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Literal, get_args
 
 from opendesign.errors import UnknownName
@@ -41,7 +43,11 @@ class TrlReward:
 
 
 def for_trl(
-    reward: AgenticReward, mode: Mode = "gdpo", *, held_out: AgenticReward | None = None
+    reward: AgenticReward,
+    mode: Mode = "gdpo",
+    *,
+    held_out: AgenticReward | None = None,
+    shuffle: int | None = None,
 ) -> TrlReward:
     """The reward as TRL takes it. It never raises: what goes wrong is logged, counted, and abstains.
 
@@ -49,10 +55,13 @@ def for_trl(
     where the whole batch abstains for an error), ``judges/seconds`` (mean of a page), ``judges/cost_usd``
     (where the price of all is known).
     ``held_out`` scores the rows that have a true ``HELD_OUT`` column beside the reward, see ``heldout.py``.
+    ``shuffle``, a seed, makes the training a control: what the answers to one prompt earned is dealt out
+    among them at random, all channels of an answer together. Every mean stays what it was, and there is
+    nothing to learn: what rises all the same does not rise because of the judges.
     """
     if mode not in get_args(Mode):
         raise UnknownName("mode", str(mode), get_args(Mode))
-    batches = _Batches(reward, held_out)
+    batches = _Batches(reward, held_out, None if shuffle is None else random.Random(shuffle))
     if mode == "paper":
         return TrlReward(
             functions=[batches.function(_SCALAR, lambda found: found.total)],
@@ -77,6 +86,7 @@ class _Batches:
 
     reward: AgenticReward
     held_out: AgenticReward | None
+    shuffle: random.Random | None = None
     _completions: Any = None  # kept, so that its identity stands for the batch
     _task: asyncio.Task[Sequence[Evaluation | None]] | None = field(default=None, repr=False)
 
@@ -110,7 +120,7 @@ class _Batches:
             beside = await _guarded(self.held_out, prompts, completions, columns)
             for name, value in _both(found, beside or ()).items():
                 tell(name, value)
-        return found
+        return found if self.shuffle is None else _dealt(prompts, found, self.shuffle)
 
 
 async def _guarded(
@@ -122,6 +132,15 @@ async def _guarded(
     except Exception:
         log.exception("A batch of %d rows could not be scored and abstains.", len(completions))
         return None
+
+
+def _dealt(prompts: Any, found: Sequence[Evaluation], draw: random.Random) -> list[Evaluation]:
+    """The evaluations of each prompt's answers, which stand side by side, in another order."""
+    dealt = []
+    for _, group in groupby(range(len(found)), key=lambda at: prompts[at]):
+        rows = list(group)
+        dealt += [found[at] for at in draw.sample(rows, len(rows))]
+    return dealt
 
 
 def _metrics(found: Sequence[Evaluation]) -> dict[str, float]:

@@ -33,14 +33,22 @@ PAPER = [0.8850, 0.1998, -1.0848, 0.0, 0.1508, -0.7538, -0.7538, 1.3568]
 
 
 def advantages(
-    tiny: Path, out: Path, table: Table, mode: Any, *, batch: int, steps: int = 1, **settings: Any
+    tiny: Path,
+    out: Path,
+    table: Table,
+    mode: Any,
+    *,
+    batch: int,
+    steps: int = 1,
+    shuffle: int | None = None,
+    **settings: Any,
 ):
     """Of every step, as the trainer has them when it learns from them."""
     from datasets import Dataset
     from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
 
-    judges = for_trl(table, mode)
+    judges = for_trl(table, mode, shuffle=shuffle)
     seen: list[list[float]] = []
 
     class Look(TrainerCallback):
@@ -105,3 +113,21 @@ def test_an_error_abstains_and_does_not_end_the_training(tiny, tmp_path) -> None
     (found,), history = advantages(tiny, tmp_path, Broken(lambda _: ROWS), "gdpo", batch=8, logging_steps=1)
     assert found == [0.0] * 8
     assert history[0]["judges/failed"] == 1
+
+
+@pytest.mark.parametrize("mode", ["gdpo", "paper"])
+def test_a_shuffled_control_deals_the_advantages_out_within_each_group(tiny, tmp_path, mode) -> None:
+    """An answer's channels stay together, no group gets another's, and over many steps nobody is better."""
+    steps, expected = 60, GDPO if mode == "gdpo" else PAPER
+    seen, history = advantages(
+        tiny, tmp_path, Table(lambda _: ROWS), mode, batch=8, steps=steps, shuffle=3, logging_steps=1
+    )
+    groups = [expected[:4], expected[4:]]
+    for found in seen:
+        for of, group in zip(groups, (found[:4], found[4:]), strict=True):
+            assert sorted(group) == pytest.approx(sorted(of), abs=2e-3)
+    means = [sum(found[at] for found in seen) / steps for at in range(8)]
+    assert (
+        max(map(abs, means)) < 0.4
+    )  # the deviation of such a mean is 0.1; without shuffling some are over 1
+    assert {round(row["reward"], 4) for row in history if "reward" in row} == {round(history[0]["reward"], 4)}

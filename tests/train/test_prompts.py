@@ -58,6 +58,14 @@ def test_rows_ask_as_the_benchmark_does() -> None:
     assert rows_for([CASE], chat=False)[0]["prompt"].strip() == CASE.prompt
 
 
+def test_rows_ask_as_the_settings_say() -> None:
+    (row,) = rows_for([CASE], chat=True, system="")
+    assert [turn["role"] for turn in row["prompt"]] == ["user"]
+    (row,) = rows_for([CASE], chat=True, system="One page.")
+    assert row["prompt"][0] == {"role": "system", "content": "One page."}
+    assert rows_for([CASE], chat=False, system="One page.")[0]["prompt"].startswith("One page.\n\n")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
