@@ -46,6 +46,12 @@ class BrowserFound:
     kind: Kind
     source: str
 
+    @property
+    def stamp(self) -> str:
+        """Tells this browser from an older or newer one without starting it: its program's size and date."""
+        program = self.path.resolve().stat()
+        return f"{self.kind} {program.st_size} {program.st_mtime_ns}"
+
 
 def find_browser(path: str | os.PathLike[str] | None = None) -> BrowserFound:
     """The browser to use. Raises ``UsageError`` where a named one is not there or there is none at all."""

@@ -19,7 +19,7 @@ from opendesign.canonical import hash_of
 from opendesign.errors import OpenDesignError, UnknownName, UsageError
 from opendesign.judging.sensitivity import KINDS, Good, Kind, Role, Shown, role_of, same_picture
 from opendesign.running.check_result import Check, Pair, kind_result, tolerances
-from opendesign.running.execute import CONCURRENCY, _check_engine, _first, _log, _unheard, cache_folder
+from opendesign.running.execute import CONCURRENCY, cache_folder, check_engine, first_of, log_error, unheard
 from opendesign.running.journey import Seat, Setup, artifact_of, verdict_of
 from opendesign.running.lazy import Lazy
 from opendesign.running.plan import RUNS, seats_for
@@ -117,7 +117,7 @@ async def carry_out_check(
     from opendesign.answering.models import close_models
 
     started = time.monotonic()
-    asyncio.get_running_loop().set_exception_handler(_unheard)
+    asyncio.get_running_loop().set_exception_handler(unheard)
     report.begin(len(plan.pages) * (1 + len(plan.kinds)), [plan.seat.card.name])
 
     def make() -> Renderer:
@@ -127,14 +127,14 @@ async def carry_out_check(
 
     with Store(plan.folder, write=True) as store:
         try:
-            async with Lazy(make, lambda renderer: _check_engine(store, renderer)) as renderer:
+            async with Lazy(make, lambda renderer: check_engine(store, renderer)) as renderer:
                 setup = Setup(model=None, protocol=plan.protocol, renderer=renderer, seats=(plan.seat,))
                 work = _Work(plan, setup, store, report, asyncio.Semaphore(concurrency))
                 async with asyncio.TaskGroup() as group:
                     for source, page in plan.pages:
                         group.create_task(work.page(source, page))
         except* OpenDesignError as errors:
-            raise _first(errors) from None
+            raise first_of(errors) from None
         finally:
             await close_models()
         check = _result(plan, work, time.monotonic() - started)
@@ -188,7 +188,7 @@ class _Work:
         except OpenDesignError:
             raise
         except Exception as error:
-            _log(self.store.folder / "errors.log", case.id, 0)
+            log_error(self.store.folder / "errors.log", case.id, 0)
             return f"{type(error).__name__}: {error}"[:200]
 
     async def _again(self, good: Good, artifact: Artifact, first: Verdict) -> bool:

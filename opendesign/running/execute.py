@@ -101,7 +101,7 @@ async def _all(store: Store, work: _Work, report: Report, means: Means) -> None:
         raise UsageError(f"--concurrency is {means.concurrency}: at least one case has to be in flight.")
     from opendesign.answering.models import close_models
 
-    asyncio.get_running_loop().set_exception_handler(_unheard)
+    asyncio.get_running_loop().set_exception_handler(unheard)
     report.begin(len(work.cases) * work.samples, [seat.card.name for seat in work.seats])
     room = asyncio.Semaphore(means.concurrency)
     broken: list[str] = []
@@ -113,7 +113,7 @@ async def _all(store: Store, work: _Work, report: Report, means: Means) -> None:
             raise  # the store or what was asked for: every other case would fail alike
         except Exception as error:
             broken.append(f"{type(error).__name__}: {error}"[:200])
-            _log(store.folder / "errors.log", case.id, sample)
+            log_error(store.folder / "errors.log", case.id, sample)
         else:
             report.finished()
         finally:
@@ -121,7 +121,7 @@ async def _all(store: Store, work: _Work, report: Report, means: Means) -> None:
 
     try:
         async with (
-            Lazy(lambda: work.renderer(means), lambda renderer: _check_engine(store, renderer)) as renderer,
+            Lazy(lambda: work.renderer(means), lambda renderer: check_engine(store, renderer)) as renderer,
             Lazy(lambda: work.plotter(means, renderer)) as plotter,
         ):
             setup = Setup(
@@ -137,7 +137,7 @@ async def _all(store: Store, work: _Work, report: Report, means: Means) -> None:
                         await room.acquire()
                         group.create_task(one(case, sample))
     except* OpenDesignError as errors:
-        raise _first(errors) from None
+        raise first_of(errors) from None
     finally:
         await close_models()
     if store.cut:
@@ -149,18 +149,18 @@ async def _all(store: Store, work: _Work, report: Report, means: Means) -> None:
         )
 
 
-def _unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Say what nobody waited for, but for this: a Ctrl-C ends the browser's driver too, which breaks off."""
     if "Connection closed while reading from the driver" not in str(context.get("exception")):
         loop.default_exception_handler(context)
 
 
-def _first(errors: BaseExceptionGroup[OpenDesignError]) -> OpenDesignError:
+def first_of(errors: BaseExceptionGroup[OpenDesignError]) -> OpenDesignError:
     error = errors.exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+    return first_of(error) if isinstance(error, BaseExceptionGroup) else error
 
 
-def _log(path: Path, case: str, sample: int) -> None:
+def log_error(path: Path, case: str, sample: int) -> None:
     """Keep the traceback of an internal error beside the run; resuming does the case again."""
     from opendesign.answering.faults import redact
 
@@ -171,7 +171,7 @@ def _log(path: Path, case: str, sample: int) -> None:
         raise StoreError(cannot_write(path, error)) from error
 
 
-def _check_engine(store: Store, renderer: Renderer) -> None:
+def check_engine(store: Store, renderer: Renderer) -> None:
     """Refuse to mix pictures of different browsers in one run."""
     here = major(renderer.engine)
     for record in store.records("artifacts.jsonl").values():

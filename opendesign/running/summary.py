@@ -110,12 +110,12 @@ def summarize(
     cases = [_Case(case["id"], case["category"], case["difficulty"]) for case in manifest["cases"]]
     keys = [(case.id, sample) for case in cases for sample in range(manifest["samples"])]
     rule: Aggregation = aggregation or manifest["protocol"].get("aggregation", "ours")
-    answers = _current(store.records("answers.jsonl"))
-    artifacts = _current(store.records("artifacts.jsonl"))
+    answers = current(store.records("answers.jsonl"))
+    artifacts = current(store.records("artifacts.jsonl"))
     names = sorted({*store.judges(), *manifest["judges"], *asked}, key=_place(list(manifest["judges"])))
-    verdicts = {name: _current(store.records(f"verdicts-{name}.jsonl"), asked.get(name)) for name in names}
+    verdicts = {name: current(store.records(f"verdicts-{name}.jsonl"), asked.get(name)) for name in names}
     measures = {judge: _measures(manifest, judge, records) for judge, records in verdicts.items()}
-    scored = {judge: _scored(records, keys) for judge, records in verdicts.items()}
+    scored = {judge: scored_of(records, keys) for judge, records in verdicts.items()}
     coverage = {judge: len(found) / len(keys) if keys else 0.0 for judge, found in scored.items()}
     failures = _failures(keys, answers, artifacts, verdicts)
     resampling = Resampling(
@@ -172,7 +172,7 @@ _SELECTION = ("split", "category", "limit")
 _Records = Mapping[tuple[str, int], Mapping[str, Any]]
 
 
-def _current(records: _Records, config: str | None = None) -> _Records:
+def current(records: _Records, config: str | None = None) -> _Records:
     """Records of these settings, or those last used: what an edited card left behind is never averaged in."""
     if not records:
         return {}
@@ -191,7 +191,7 @@ def _failure(record: Mapping[str, Any] | None) -> str | None:
     return failure["reason"] if failure else None
 
 
-def _scored(records: _Records, keys: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Mapping[str, Any]]:
+def scored_of(records: _Records, keys: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Mapping[str, Any]]:
     """Verdicts that count: those of pages that were judged, and those of a model's own failure."""
     found = {}
     for key in keys:

@@ -19,9 +19,7 @@ from pathlib import Path
 from opendesign.canonical import hash_of
 from opendesign.errors import Failed, OpenDesignError, UsageError
 from opendesign.judging.pairwise import Match, Outcome, compare
-from opendesign.running.execute import CONCURRENCY
-from opendesign.running.execute import _first as first_of
-from opendesign.running.execute import _log as log_error
+from opendesign.running.execute import CONCURRENCY, first_of, log_error
 from opendesign.running.report import Report, Tally
 from opendesign.running.tournament_plan import Page, TournamentPlan, plan_tournament
 from opendesign.running.tournament_schedule import Fixture

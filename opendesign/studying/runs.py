@@ -16,7 +16,7 @@ from opendesign.errors import UsageError
 from opendesign.running.execute import major
 from opendesign.running.plan import RUNS
 from opendesign.running.store import Store, find_run
-from opendesign.running.summary import _current, _scored
+from opendesign.running.summary import current, scored_of
 
 Key = tuple[str, int]  # case and sample
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class RunRecords:
     def verdicts(self, judge: str) -> Mapping[Key, Given]:
         """The verdicts of a judge that count; none where it has never judged this run."""
         if judge not in self._verdicts:
-            found = _scored(_current(self._read(f"verdicts-{judge}.jsonl", _slim)), self.keys)
+            found = scored_of(current(self._read(f"verdicts-{judge}.jsonl", _slim)), self.keys)
             self._verdicts[judge] = {key: record["given"] for key, record in found.items()}
         return self._verdicts[judge]
 

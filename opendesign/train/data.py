@@ -202,23 +202,23 @@ def _rewards(
 ) -> dict[tuple[str, int], Evaluation]:
     """The reward that stored verdicts amount to, where every judge has given one."""
     from opendesign.judging.cards import load_card
-    from opendesign.train.evaluating import _found
-    from opendesign.train.panel import _channel, _role_of, _weighted
+    from opendesign.train.evaluating import found_of
+    from opendesign.train.panel import channel_of, role_of, weighted
     from opendesign.types import Verdict
 
     stored = store.judges()
     for judge in judges:
         if judge not in stored:
             raise UnknownName("judge with verdicts in this run", judge, stored)
-    cards = {_role_of(card): card for card in (load_card(name) for name in judges or stored)}
+    cards = {role_of(card): card for card in (load_card(name) for name in judges or stored)}
     if len(cards) < len(judges or stored):
         raise UsageError(f"{store.folder} has several judges for one role: name one each with --judges.")
-    channels = _weighted([_channel(role, card, "unit") for role, card in cards.items()], weights)
+    channels = weighted([channel_of(role, card, "unit") for role, card in cards.items()], weights)
     gate = next((channel for channel in channels if channel.name == "execution"), None)
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for card in cards.values():
         for key, record in store.records(f"verdicts-{card.name}.jsonl").items():
-            found.setdefault(key, {})[card.name] = _found(store.decode(record, Verdict))
+            found.setdefault(key, {})[card.name] = found_of(store.decode(record, Verdict))
     return {
         key: evaluation_of(channels, of, gate=gate, seconds=0.0)
         for key, of in found.items()

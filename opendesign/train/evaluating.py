@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import opendesign
 from opendesign.canonical import digest, to_json
-from opendesign.errors import Failed, OpenDesignError, failed
+from opendesign.errors import Failed, OpenDesignError, UsageError, failed
 from opendesign.running.execute import SESSIONS, cache_folder
 from opendesign.running.journey import Seat, judged
 from opendesign.running.keep import keep_page
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from opendesign.rendering import Renderer
     from opendesign.running.blobs import Blobs
 
-__all__ = ["Evaluator"]
+__all__ = ["Evaluator", "found_of", "lacking"]
 
 log = logging.getLogger("opendesign.train")
 
@@ -84,6 +84,16 @@ class Evaluator:
             sessions_at_once=self._sessions_at_once,
             cache=cache_folder() / "network",
         )
+
+    @cached_property
+    def _stamp(self) -> str:
+        """Of the browser that draws, of which a page's verdicts depend; "" where there is none."""
+        from opendesign.rendering.browser import find_browser
+
+        try:
+            return find_browser(self._browser).stamp
+        except (UsageError, OSError):
+            return ""
 
     @cached_property
     def _folder(self) -> Path:
@@ -154,9 +164,8 @@ class Evaluator:
 
     async def _find(self, seat: Seat, page: _Page) -> Found:
         """What one judge found: at hand already, or asked now. Everything that goes wrong becomes data."""
-        key = digest(
-            to_json([opendesign.__version__, self._panel.config(seat), about(page.case), page.digest])
-        )
+        how = [opendesign.__version__, self._panel.config(seat), self._stamp if needs_page(seat) else ""]
+        key = digest(to_json([*how, about(page.case), page.digest]))
         if self._cache is not None and (kept := await asyncio.to_thread(self._cache.get, key)):
             return kept
         try:
@@ -191,7 +200,7 @@ class Evaluator:
                 detail = f"The judge {seat.card.name} had not come to an end after {self._deadline_s:g} s."
                 log.warning("%s It was on a page of case %s.", detail, page.case.id)
                 raise failed("deadline_under_load", detail) from None
-        return _found(verdict)
+        return found_of(verdict)
 
     async def _started(self) -> Renderer:
         """The renderer. Who gives up waiting does not break its start off, which would leave half a browser;
@@ -245,7 +254,7 @@ class _Page:
             raise
 
 
-def _found(verdict: Verdict) -> Found:
+def found_of(verdict: Verdict) -> Found:
     """The part of a verdict that a reward is made of."""
     return Found(
         scores=verdict.scores,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from opendesign.running.journey import Seat
     from opendesign.types import Card, RenderSettings
 
-__all__ = ["GUARDS", "Panel", "panel_of"]
+__all__ = ["GUARDS", "Panel", "channel_of", "panel_of", "role_of", "weighted"]
 
 #: Guard → what it takes away from: gates of the computed judge, each a penalty channel ``guard_<name>``.
 GUARDS: Mapping[str, str] = {
@@ -98,19 +98,19 @@ def panel_of(
     seats = [_tuned(seat, interactions, deadline_s) for seat in found]
     roles: dict[Role, str] = {}
     for seat in seats:
-        role = _role_of(seat.card)
+        role = role_of(seat.card)
         if role in roles:
             raise UsageError(
                 f"'{roles[role]}' and '{seat.card.name}' both give the {role} reward: name one of them."
             )
         roles[role] = seat.card.name
     cards = {seat.card.name: seat.card for seat in seats}
-    channels = [_channel(role, cards[roles[role]], scale) for role in ROLES if role in roles]
+    channels = [channel_of(role, cards[roles[role]], scale) for role in ROLES if role in roles]
     channels += [_guard(name, scale) for name in dict.fromkeys(guards)]
     if guards and "computed" not in cards:
         (watcher,), _ = seats_for(rules, ("computed",))
         seats.append(watcher)
-    channels = _with_fallback(_weighted(channels, weights), fallback)
+    channels = _with_fallback(weighted(channels, weights), fallback)
     panel = Panel(
         seats=tuple(seats),
         roles={role: roles[role] for role in ROLES if role in roles},
@@ -123,7 +123,7 @@ def panel_of(
     return panel
 
 
-def _role_of(card: Card) -> Role:
+def role_of(card: Card) -> Role:
     """What a judge stands for: rules are the execution reward, whoever operates the page the interactive."""
     if card.engine == "rules":
         return "execution"
@@ -151,7 +151,7 @@ def _tuned(seat: Seat, interactions: int, deadline_s: float) -> Seat:
     return replace(seat, card=tuned)
 
 
-def _channel(role: Role, card: Card, scale: Scale) -> Channel:
+def channel_of(role: Role, card: Card, scale: Scale) -> Channel:
     """The role's channel: execution -1 or 1; else on the unit scale from 0 to 1, on the paper's as scored."""
     headline = next(name for name, measure in card.measures.items() if measure.headline)
     as_is = role == "execution" or scale == "paper"
@@ -182,7 +182,7 @@ def _guard(name: str, scale: Scale) -> Channel:
     )
 
 
-def _weighted(channels: Sequence[Channel], weights: Mapping[str, float] | None) -> list[Channel]:
+def weighted(channels: Sequence[Channel], weights: Mapping[str, float] | None) -> list[Channel]:
     """The channels with the weights given. A weight for an absent role is allowed and counts for nothing."""
     given = dict(weights or {})
     for name, weight in given.items():

@@ -180,9 +180,9 @@ class AgenticReward:
                 for entry in entries.values():
                     group.create_task(self._wait(entry))
         except* OpenDesignError as errors:
-            from opendesign.running.execute import _first
+            from opendesign.running.execute import first_of
 
-            raise _first(errors) from None
+            raise first_of(errors) from None
         found = []
         for key in keys:
             entry = entries[key]

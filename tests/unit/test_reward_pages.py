@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from opendesign.answering import controls
 from opendesign.answering.retry import RetryPolicy
 from opendesign.cases.benchmark import load_benchmark
-from opendesign.rendering.browser import browsers
+from opendesign.rendering import Renderer
+from opendesign.rendering.browser import BrowserFound, browsers
 from opendesign.testing import Fault, ScriptedRequest, ScriptedServer
 from opendesign.train import AgenticReward, Evaluation
 from opendesign.train.panel import GUARDS
@@ -87,6 +89,26 @@ def test_better_pages_earn_more_and_channels_are_looked_at_once() -> None:
         sum(w * c for w, c in zip((0.1, 0.8, 0.1), row, strict=True)) for row in zip(*channels, strict=True)
     ]
     assert weighted == pytest.approx(totals)
+
+
+def test_what_is_kept_of_a_page_is_of_the_browser_that_drew_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    real = Renderer.render
+
+    async def render(self: Renderer, document: str) -> Any:
+        drawn.append(document)
+        return await real(self, document)
+
+    monkeypatch.setattr(Renderer, "render", render)
+    page = controls.document("plain", _train_cases()[0])
+    for browser, times in (("this", 1), ("this", 1), ("a newer one", 2)):
+        monkeypatch.setattr(BrowserFound, "stamp", browser)
+        with AgenticReward(("execution", "computed"), cache=tmp_path) as reward:
+            reward(["A bakery"], [page])
+        assert len(drawn) == times
+    assert len(list(tmp_path.glob("*/*.json"))) == 3  # execution reads the source, and is kept once
 
 
 def test_a_page_that_hangs_is_the_models_failure_and_no_others() -> None:
