@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opendesign.errors import StoreError
-from opendesign.running.execute import _log
+from opendesign.running.execute import log_error
 
 KEY = "sk-not-a-real-key-0123456789"
 
@@ -16,7 +16,7 @@ def _fail(path: Path) -> None:
     try:
         raise RuntimeError(f"headers: {{'Authorization': 'Bearer {KEY}'}}")
     except RuntimeError:
-        _log(path, "game-1", 0)
+        log_error(path, "game-1", 0)
 
 
 def test_a_key_in_a_traceback_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
