@@ -78,12 +78,13 @@ def _trainer(
     judges = for_trl(reward, settings.mode, held_out=beside, shuffle=shuffle)
     arguments = {**arguments, **judges.settings}
     if settings.held_out is not None:
+        at_once = min(settings.per_device, len(asked.held_out))
+        arguments = {"per_device_eval_batch_size": at_once} | arguments
         arguments |= {
             "eval_strategy": "steps",
             "eval_steps": settings.held_out.every,
             "eval_on_start": True,
             "num_generations_eval": 1,
-            "per_device_eval_batch_size": min(settings.per_device, len(asked.held_out)),
         }
     model, tokenizer = load_model(settings.model)
     chat = tokenizer.chat_template is not None
