@@ -169,13 +169,25 @@ def _orphan_end(text: str) -> tuple[int, int] | None:
         return None
     lines = lines_of(text)
     fenced = {n for block in fenced_blocks(text, lines) for n in range(block.first, block.last)}
+    unfinished = _unfinished(lines)
     at = 0
     for number, line in enumerate(lines):
         found = _THOUGHT_END.search(line)
-        if found and number not in fenced:
+        if found and (number not in fenced or number in unfinished):
             return at + found.start(), at + found.end()
         at += len(line)
     return None
+
+
+def _unfinished(lines: list[str]) -> set[int]:
+    """Lines after which a fence opens, by its info string: where one is due to close, a draft is left open."""
+    found, opens = set(), False
+    for number in range(len(lines) - 1, -1, -1):
+        if opens:
+            found.add(number)
+        if _FENCE_LINE.match(lines[number]):
+            opens = bool(lines[number].strip().lstrip("`~"))
+    return found
 
 
 @cache

@@ -111,6 +111,7 @@ def test_two_documents_are_not_taken_for_one() -> None:
         (f"<think>One</think><think>Two</think>{PAGE}", PAGE, "One\n\nTwo"),
         (f"<thinking>Hm\n</thinking>\n{fenced(PAGE)}", PAGE, "Hm"),
         (f"A page with a hero.\n</think>\n\n{fenced(PAGE)}", PAGE, "A page with a hero."),
+        (f"Draft:\n```html\n{OTHER}\n</think>\n{fenced(PAGE)}", PAGE, f"Draft:\n```html\n{OTHER}"),
     ],
 )
 def test_reasoning_is_kept_apart(reply: str, document: str, reasoning: str) -> None:
