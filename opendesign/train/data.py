@@ -20,8 +20,10 @@ from opendesign.canonical import to_json
 from opendesign.cases.reading import read_jsonl, shown
 from opendesign.errors import UnknownName, UsageError
 from opendesign.running.store import Store, find_run
-from opendesign.train.channels import Evaluation, evaluation_of
+from opendesign.train.channels import Evaluation, Found, evaluation_of
 from opendesign.train.rows import rows_of
+from opendesign.train.scoring import pair_of
+from opendesign.types import Failure
 
 __all__ = ["Kind", "Picked", "Sample", "pick", "read_samples", "write_data"]
 
@@ -163,17 +165,14 @@ def read_samples(
 def _from_file(file: Path) -> Iterator[Sample]:
     for number, row in read_jsonl(file, Mapping[str, Any]):  # type: ignore[type-abstract]
         where = f"{shown(file)}, line {number}"
-        if missing := [name for name in ("prompt", "completion", "reward") if name not in row]:
-            raise UsageError(f"{where} has no '{missing[0]}': make it with opendesign train score.")
+        prompt, completion = pair_of(row, where)
+        if "reward" not in row:
+            raise UsageError(f"{where} has no 'reward': make it with opendesign train score.")
         reward = row["reward"]
         if reward is not None and (isinstance(reward, bool) or not isinstance(reward, (int, float))):
             raise UsageError(f"{where}: 'reward' is no number and not null.")
-        yield Sample(
-            prompt=row["prompt"],
-            completion=row["completion"],
-            reward=reward,
-            gated=bool(row.get("gated", False)),
-        )
+        gated = bool(row.get("gated", False))
+        yield Sample(prompt=prompt, completion=completion, reward=reward, gated=gated)
 
 
 def _from_run(folder: Path, judges: Sequence[str], weights: Mapping[str, float] | None) -> Iterator[Sample]:
@@ -215,12 +214,30 @@ def _rewards(
         raise UsageError(f"{store.folder} has several judges for one role: name one each with --judges.")
     channels = weighted([channel_of(role, card, "unit") for role, card in cards.items()], weights)
     gate = next((channel for channel in channels if channel.name == "execution"), None)
-    found: dict[tuple[str, int], dict[str, Any]] = {}
+    found: dict[tuple[str, int], dict[str, Found]] = {}
     for card in cards.values():
         for key, record in store.records(f"verdicts-{card.name}.jsonl").items():
             found.setdefault(key, {})[card.name] = found_of(store.decode(record, Verdict))
+    for key, failure in _own_failures(store, gated=gate is not None):
+        found[key] = {name: Found(failure=failure, of_page=True) for name in found.get(key, {})}
     return {
         key: evaluation_of(channels, of, gate=gate, seconds=0.0)
         for key, of in found.items()
         if len(of) == len(cards)
     }
+
+
+def _own_failures(store: Store, *, gated: bool) -> Iterator[tuple[tuple[str, int], Failure]]:
+    """Answers that no judge can make good: without a page, with one that cannot be drawn, or with one that
+    the gate would not take as whole."""
+    from opendesign.train.evaluating import lacking
+    from opendesign.types import Answer, Artifact
+
+    for key, record in store.records("answers.jsonl").items():
+        answer = store.decode(record, Answer)
+        lack = lacking(answer.document) if gated and answer.document is not None else None
+        if failure := answer.failure or lack:
+            yield key, failure
+    for key, record in store.records("artifacts.jsonl").items():
+        if failure := store.decode(record, Artifact).failure:
+            yield key, failure

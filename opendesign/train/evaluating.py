@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import opendesign
 from opendesign.canonical import digest, to_json
-from opendesign.errors import Failed, OpenDesignError, UsageError, failed
+from opendesign.errors import Failed, OpenDesignError, StoreError, UsageError, failed
 from opendesign.running.execute import SESSIONS, cache_folder
 from opendesign.running.journey import Seat, judged
 from opendesign.running.keep import keep_page
@@ -87,7 +87,7 @@ class Evaluator:
 
     @cached_property
     def _stamp(self) -> str:
-        """Of the browser that draws, of which a page's verdicts depend; "" where there is none."""
+        """Of the browser that draws, on which a page's verdicts depend; "" where there is none."""
         from opendesign.rendering.browser import find_browser
 
         try:
@@ -115,7 +115,7 @@ class Evaluator:
 
     async def evaluate(self, row: Row) -> Evaluation:
         """The row's channels. Raises ``OpenDesignError`` for what no other row could do better: no browser,
-        a card that makes no sense."""
+        no room on the disk, a card that makes no sense."""
         from opendesign.answering.models import Reply
         from opendesign.answering.outcome import answer_of
 
@@ -156,9 +156,16 @@ class Evaluator:
     async def _page(self, case: Case, document: str) -> AsyncIterator[_Page]:
         from opendesign.running.blobs import Blobs
 
-        folder = Path(tempfile.mkdtemp(dir=self._folder))
         try:
-            yield _Page(case, document, Blobs(folder), self)
+            folder = Path(tempfile.mkdtemp(dir=self._folder))
+            page = _Page(case, document, Blobs(folder), self)
+        except OSError as error:
+            raise StoreError(
+                f"A page cannot be put down to be looked at ({(error.strerror or str(error)).lower()}): make "
+                "room where temporary files go, or set $TMPDIR to another folder."
+            ) from error
+        try:
+            yield page
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -8,39 +8,39 @@ import concurrent.futures
 import concurrent.futures.thread
 import os
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
-from weakref import WeakSet
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, Protocol, TypeVar
 
 from opendesign.errors import UsageError
 
 __all__ = ["LoopThread"]
 
+
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+R = TypeVar("R", bound=_Closable)
 T = TypeVar("T")
+#: What is done on the loop, with what lives there.
+Work = Callable[[R], Coroutine[Any, Any, T]]
 _CLOSED = "The reward was closed while it was at work: call it again for the rest."
 _PATIENCE_S = 30.0  # for what is under way to let go, when the thread is stopped
 
 
-class LoopThread:
+class LoopThread(Generic[R]):
     """Starts with the first call, in each process anew: a forked child has no thread of its parent's.
 
-    ``last`` is done on the loop when it is stopped, at the latest when Python ends.
+    ``make`` makes what the work is done with. It lives as long as the loop does and is closed on it when the
+    thread is stopped, at the latest when Python ends; the next call makes both anew.
     """
 
-    def __init__(self, name: str, last: Callable[[], Awaitable[None]]) -> None:
-        self._name, self._last = name, last
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._end: asyncio.Future[None]
-        self._process = 0
-        self._work: set[asyncio.Task[Any]] = set()
+    def __init__(self, name: str, make: Callable[[], R]) -> None:
+        self._name, self._make = name, make
+        self._lock = threading.Lock()  # never held for long: callers may be on a loop of their own
+        self._life: _Life[R] | None = None
 
-    @property
-    def running(self) -> bool:
-        return self._loop is not None and self._process == os.getpid()
-
-    def call(self, work: Coroutine[Any, Any, T]) -> T:
+    def call(self, work: Work[R, T]) -> T:
         """The outcome of ``work``; whatever breaks the waiting off (Ctrl-C) ends the work, too."""
         future = self._submit(work)
         try:
@@ -51,7 +51,7 @@ class LoopThread:
             future.cancel()
             raise
 
-    async def acall(self, work: Coroutine[Any, Any, T]) -> T:
+    async def acall(self, work: Work[R, T]) -> T:
         """The same from any other loop; who is cancelled while waiting cancels the work."""
         future = self._submit(work)
         try:
@@ -63,59 +63,90 @@ class LoopThread:
             raise UsageError(_CLOSED) from None
 
     def stop(self) -> None:
-        """Cancel what is under way, do ``last``, end the thread. A no-op where none runs."""
+        """Cancel what is under way, close what it was done with, end the thread. A no-op where none runs."""
         with self._lock:
-            loop, thread, running = self._loop, self._thread, self.running
-            self._loop = self._thread = None
-        _running.discard(self)
-        if loop is not None and thread is not None and running:
-            loop.call_soon_threadsafe(self._end.set_result, None)
-            thread.join(2 * _PATIENCE_S)
+            life = self._life
+            if life is not None:
+                life.end()
+        if life is not None:
+            life.wait()
 
-    def _submit(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+    def _submit(self, work: Work[R, T]) -> concurrent.futures.Future[T]:
         with self._lock:
-            if not self.running:
-                self._start()
-            assert self._loop is not None
-            return asyncio.run_coroutine_threadsafe(self._known(work), self._loop)
+            if self._life is None or not self._life.open:
+                self._life = _Life(self._name, self._make(), after=self._life)
+            return self._life.submit(work)
 
-    async def _known(self, work: Coroutine[Any, Any, T]) -> T:
-        """``work``, known to be under way."""
+
+class _Life(Generic[R]):
+    """One thread from its start to its end, with all that is its own: loop, work, what is closed last.
+
+    It begins when the one before has ended: connections to models are the process's, and closed with a life.
+    """
+
+    def __init__(self, name: str, made: R, after: _Life[R] | None) -> None:
+        self._made, self._process, self._ending = made, os.getpid(), False
+        self._end = asyncio.Event()
+        self._work: set[asyncio.Task[Any]] = set()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
+        self._thread = threading.Thread(target=self._run, args=(after,), name=name, daemon=True)
+        self._thread.start()
+        _lives.add(self)
+
+    @property
+    def open(self) -> bool:
+        return self._process == os.getpid() and not self._ending
+
+    def submit(self, work: Work[R, T]) -> concurrent.futures.Future[T]:
+        return asyncio.run_coroutine_threadsafe(self._known(work), self._loop)
+
+    def end(self) -> None:
+        """Take no more work, and let go of what is under way."""
+        if self.open:
+            self._ending = True
+            self._loop.call_soon_threadsafe(self._end.set)
+
+    def wait(self) -> None:
+        """Wait until the thread has ended. A no-op in another process."""
+        if self._process == os.getpid():
+            self._thread.join(2 * _PATIENCE_S)
+
+    async def _known(self, work: Work[R, T]) -> T:
+        """The work, known to be under way."""
         task = asyncio.current_task()
         assert task is not None
         self._work.add(task)
         try:
-            return await work
+            return await work(self._made)
         finally:
             self._work.discard(task)
 
-    def _start(self) -> None:
-        started = threading.Event()
+    def _run(self, after: _Life[R] | None) -> None:
+        if after is not None:
+            after.wait()
+        try:
+            with self._runner:
+                self._runner.run(self._live())
+        finally:
+            _lives.discard(self)
 
-        async def live() -> None:
-            self._loop, self._work = asyncio.get_running_loop(), set()
-            self._end = self._loop.create_future()
-            started.set()
-            await self._end
-            for task in self._work:
-                task.cancel()
-            if self._work:
-                await asyncio.wait(self._work, timeout=_PATIENCE_S)
-            await self._last()
-
-        self._process = os.getpid()
-        self._thread = threading.Thread(target=asyncio.run, args=(live(),), name=self._name, daemon=True)
-        self._thread.start()
-        _running.add(self)
-        started.wait()
+    async def _live(self) -> None:
+        await self._end.wait()
+        for task in self._work:
+            task.cancel()
+        if self._work:
+            await asyncio.wait(self._work, timeout=_PATIENCE_S)
+        await self._made.close()
 
 
-_running: WeakSet[LoopThread] = WeakSet()
+_lives: set[_Life[Any]] = set()
 
 
 def _stop_all() -> None:
-    for thread in list(_running):
-        thread.stop()
+    for life in list(_lives):
+        life.end()
+        life.wait()
 
 
 # Closing a browser needs a thread pool, and Python takes those away before it comes to ``atexit``: what is

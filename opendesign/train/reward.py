@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from opendesign.errors import OpenDesignError, UsageError
-from opendesign.train.channels import Evaluation, Scale
+from opendesign.train.channels import Evaluation, Found, Scale, evaluation_of
 from opendesign.train.loop import LoopThread
 from opendesign.train.rows import Row, rows_of
+from opendesign.types import Failure
 
 if TYPE_CHECKING:
     from opendesign.answering.models import Model
@@ -45,9 +48,11 @@ class AgenticReward:
     all others, or None. ``interactions`` are tried on a page. ``deadline_s`` is for drawing one page, and
     again for each judge on it. ``fallback`` is a number for an abstaining channel, or channel → number.
     ``cache`` is a folder in which verdicts are kept by content; several processes may share it.
-    ``concurrency`` is how many judges' models are asked at once, ``pool`` how many pages are drawn at once
-    (default: by the processors). ``guards`` are penalties that are off by default: see ``panel.GUARDS``.
-    ``budget`` is the most that judges' models may cost, in USD.
+    ``concurrency`` is how many judges' models are asked at once, ``pool`` how many pages are drawn at once;
+    both are of one process. By default the pool goes by the processors, of which each process of a training
+    has its part (``$LOCAL_WORLD_SIZE``). ``guards`` are penalties that are off by default: see
+    ``panel.GUARDS``. ``budget`` is the most that judges' models may cost, in USD: of the whole training where
+    ``$WORLD_SIZE`` says how many processes it has, each of which may spend its part; else of this process.
 
     Raises ``UsageError`` in one sentence for what cannot be done as asked. Browsers start with the first page
     and end with ``close``, the ``with`` block, or the process.
@@ -77,9 +82,12 @@ class AgenticReward:
         from opendesign.rendering.browser import find_browser
         from opendesign.rendering.pool import default_pages_at_once
         from opendesign.train.cache import Cache
+        from opendesign.train.evaluating import Evaluator
         from opendesign.train.panel import panel_of
 
-        _positive("deadline_s", deadline_s)
+        _positive("deadline_s", deadline_s, "a number of seconds")
+        if budget is not None:
+            _positive("budget", budget, "an amount in USD")
         for name, count in (("concurrency", concurrency), ("pool", pool)):
             if count is not None:
                 _whole(name, count)
@@ -96,24 +104,23 @@ class AgenticReward:
             protocol=protocol,
             models_file=Path(models_file) if models_file is not None else None,
             concurrency=concurrency,
-            budget=Budget(budget) if budget is not None else None,
+            budget=Budget(budget / _processes("WORLD_SIZE")) if budget is not None else None,
         )
         if self._panel.draws:
             find_browser(browser)  # better said now than after the first answers were written
         self.__name__ = "agentic_reward"
         self.roles: Mapping[str, str] = dict(self._panel.roles)
         self.weights: Mapping[str, float] = self._panel.weights
-        self._settings: dict[str, Any] = {
-            "cache": Cache(Path(cache).expanduser()) if cache is not None else None,
-            "deadline_s": deadline_s,
-            "concurrency": concurrency,
-            "pool": pool or default_pages_at_once(),
-            "browser": browser,
-        }
-        self._thread = LoopThread("opendesign-reward", self._end)
-        self._memory: OrderedDict[str, _Entry] = OrderedDict()
-        self._evaluator: Evaluator | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None  # the evaluator's
+        evaluator = partial(
+            Evaluator,
+            self._panel,
+            cache=Cache(Path(cache).expanduser()) if cache is not None else None,
+            deadline_s=deadline_s,
+            concurrency=concurrency,
+            pool=pool or max(1, default_pages_at_once() // _processes("LOCAL_WORLD_SIZE")),
+            browser=browser,
+        )
+        self._thread = LoopThread("opendesign-reward", lambda: _Shared(evaluator()))
 
     def __call__(
         self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any
@@ -123,7 +130,8 @@ class AgenticReward:
         Prompts and completions are texts or conversations; ``columns`` are the dataset's, of which
         ``category``, ``case_id`` and ``requirements`` are used. Works where an event loop runs already.
         """
-        return [one.total for one in self._thread.call(self._batch(prompts, completions, columns))]
+        found = self._thread.call(lambda shared: shared.batch(prompts, completions, columns))
+        return [one.total for one in found]
 
     async def acall(
         self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any
@@ -135,7 +143,7 @@ class AgenticReward:
         self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any
     ) -> list[Evaluation]:
         """Everything that is known of each completion: channels, total, failures, time and cost."""
-        return await self._thread.acall(self._batch(prompts, completions, columns))
+        return await self._thread.acall(lambda shared: shared.batch(prompts, completions, columns))
 
     def channels(self) -> list[ChannelReward]:
         """One asynchronous reward function a channel, named after it, in the order of ``weights``.
@@ -143,6 +151,12 @@ class AgenticReward:
         Called for the same batch, one after the other or at once, they share one evaluation a completion.
         """
         return [self._channel(name) for name in self.weights]
+
+    def abstention(self) -> Evaluation:
+        """What there is of a completion that could not be evaluated: nothing, or the fallbacks."""
+        failure = Failure(reason="browser_crash", detail="The completion could not be evaluated.")
+        found = {channel.judge: Found(failure=failure) for channel in self._panel.channels}
+        return evaluation_of(self._panel.channels, found, gate=self._panel.gate, seconds=0.0)
 
     def close(self) -> None:
         """End the browsers and what is under way. The reward can be used again afterwards."""
@@ -158,15 +172,23 @@ class AgenticReward:
         async def channel(
             prompts: Sequence[Any], completions: Sequence[Any], **columns: Any
         ) -> list[float | None]:
-            batch = self._batch(prompts, completions, columns, reader=name)
-            return [one.channels[name] for one in await self._thread.acall(batch)]
+            found = await self._thread.acall(
+                lambda shared: shared.batch(prompts, completions, columns, reader=name)
+            )
+            return [one.channels[name] for one in found]
 
         channel.__name__ = channel.__qualname__ = name
         return channel
 
-    # On the loop of our own
 
-    async def _batch(
+class _Shared:
+    """The evaluations of one life of the loop, each shared by all who ask for it."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._memory: OrderedDict[str, _Entry] = OrderedDict()
+
+    async def batch(
         self, prompts: Any, completions: Any, columns: Mapping[str, Any], reader: str = _TOTAL
     ) -> list[Evaluation]:
         """An evaluation a row; equal rows share one, which is paid for once."""
@@ -193,10 +215,9 @@ class AgenticReward:
     def _entry(self, key: str, row: Row, reader: str) -> _Entry:
         """The evaluation under way or done. One that lacks a number is tried again when somebody comes for
         it a second time; the other channels of the same batch share it."""
-        evaluator = self._evaluator_here()
         entry = self._memory.get(key)
         if entry is None or entry.spent(reader):
-            entry = _Entry(asyncio.create_task(evaluator.evaluate(row)))
+            entry = _Entry(asyncio.create_task(self._evaluator.evaluate(row)))
             self._memory[key] = entry
         self._memory.move_to_end(key)
         entry.readers.add(reader)
@@ -214,25 +235,13 @@ class AgenticReward:
             if not entry.waiting and not entry.task.done():
                 entry.task.cancel()
 
-    def _evaluator_here(self) -> Evaluator:
-        """The evaluator of the running loop; after a fork, or after ``close``, a new one."""
-        from opendesign.train.evaluating import Evaluator
-
-        loop = asyncio.get_running_loop()
-        if self._evaluator is None or self._loop is not loop:
-            self._memory.clear()
-            self._loop, self._evaluator = loop, Evaluator(self._panel, **self._settings)
-        return self._evaluator
-
-    async def _end(self) -> None:
-        evaluator, self._evaluator, self._loop = self._evaluator, None, None
+    async def close(self) -> None:
+        """Break off what is under way, and end the browsers."""
         rest = [entry.task for entry in self._memory.values() if not entry.task.done()]
-        self._memory.clear()
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
-        if evaluator is not None:
-            await evaluator.close()
+        await self._evaluator.close()
 
 
 @dataclass(eq=False, slots=True)
@@ -257,9 +266,15 @@ def _at_hand(evaluation: Evaluation) -> Evaluation:
     return replace(evaluation, cached=True, seconds=0.0, cost_usd=0.0)
 
 
-def _positive(name: str, value: object) -> None:
+def _processes(variable: str) -> int:
+    """How many processes a launcher of trainings (torchrun, accelerate) says there are."""
+    said = os.environ.get(variable, "")
+    return max(1, int(said)) if said.isascii() and said.isdecimal() else 1
+
+
+def _positive(name: str, value: object, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise UsageError(f"{name} is {value!r}: a number of seconds above 0.")
+        raise UsageError(f"{name} is {value!r}: {what} above 0.")
 
 
 def _whole(name: str, value: object) -> None:

@@ -15,7 +15,7 @@ from opendesign.train.channels import Evaluation
 from opendesign.train.reward import AgenticReward
 from opendesign.train.rows import COLUMNS
 
-__all__ = ["Summary", "score_rows", "told"]
+__all__ = ["Summary", "pair_of", "score_rows", "told"]
 
 _AT_ONCE = 256  # rows evaluated as one batch
 
@@ -34,9 +34,9 @@ class Summary:
     def add(self, evaluation: Evaluation) -> None:
         self._found.update(
             rows=1,
-            unscored=evaluation.total is None,
-            gated=evaluation.gated,
-            cached=evaluation.cached,
+            unscored=int(evaluation.total is None),  # an empty Counter keeps what comes first as it is
+            gated=int(evaluation.gated),
+            cached=int(evaluation.cached),
         )
         self._reasons.update({failure.reason for failure in evaluation.failures.values()})
         for name, value in (("reward", evaluation.total), *evaluation.channels.items()):
@@ -82,11 +82,10 @@ def score_rows(source: Path, out: TextIO, reward: AgenticReward) -> Summary:
         pass
     summary, rows = Summary(reward), _rows(source)
     while batch := list(islice(rows, _AT_ONCE)):
-        pairs = [_pair(row) for row in batch]
-        columns = {name: [row.get(name) for row in batch] for name in COLUMNS}
-        prompts, completions = ([pair[at] for pair in pairs] for at in range(2))
+        prompts, completions = [prompt for _, prompt, _ in batch], [completion for *_, completion in batch]
+        columns = {name: [row.get(name) for row, *_ in batch] for name in COLUMNS}
         found = run_sync(lambda: reward.evaluate(prompts, completions, **columns))  # noqa: B023 (done at once)
-        for row, evaluation in zip(batch, found, strict=True):
+        for (row, *_), evaluation in zip(batch, found, strict=True):
             summary.add(evaluation)
             out.write(json.dumps({**row, **told(evaluation)}, allow_nan=False) + "\n")
         out.flush()
@@ -103,12 +102,27 @@ def told(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _rows(source: Path) -> Iterator[dict[str, Any]]:
+def pair_of(row: Mapping[str, Any], where: str) -> tuple[Any, Any]:
+    """Prompt and completion of a row. Raises ``UsageError`` that says what is missing, and ``where``."""
+    if "messages" in row:
+        at = _answer(row["messages"])
+        if at is None:
+            raise UsageError(f"{where}: 'messages' is no conversation in which the assistant says something.")
+        return row["messages"][:at], row["messages"][at : at + 1]
+    if missing := [name for name in ("prompt", "completion") if name not in row]:
+        raise UsageError(f"{where} has no '{missing[0]}': give 'prompt' and 'completion', or 'messages'.")
+    return row["prompt"], row["completion"]
+
+
+def _rows(source: Path) -> Iterator[tuple[dict[str, Any], Any, Any]]:
+    """Each row with its prompt and its completion."""
     try:
         with source.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    yield _row(line, f"Line {number} of {source}")
+                    where = f"Line {number} of {source}"
+                    row = _row(line, where)
+                    yield row, *pair_of(row, where)
     except OSError as error:
         raise UsageError(f"{source} cannot be read: {(error.strerror or str(error)).lower()}.") from error
     except UnicodeDecodeError:
@@ -122,11 +136,6 @@ def _row(line: str, where: str) -> dict[str, Any]:
         raise UsageError(f"{where} is not JSON: give one object a line.") from None
     if not isinstance(row, dict):
         raise UsageError(f"{where} is no object: give one a line, with 'prompt' and 'completion'.")
-    if "messages" in row:
-        if _answer(row["messages"]) is None:
-            raise UsageError(f"{where}: 'messages' is no conversation in which the assistant says something.")
-    elif missing := [name for name in ("prompt", "completion") if name not in row]:
-        raise UsageError(f"{where} has no '{missing[0]}': give 'prompt' and 'completion', or 'messages'.")
     return row
 
 
@@ -142,12 +151,3 @@ def _answer(messages: Any) -> int | None:
         at for at, turn in enumerate(messages) if isinstance(turn, dict) and turn.get("role") == "assistant"
     ]
     return said[-1] if said else None
-
-
-def _pair(row: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Prompt and completion of a row."""
-    if "messages" not in row:
-        return row["prompt"], row["completion"]
-    at = _answer(row["messages"])
-    assert at is not None
-    return row["messages"][:at], row["messages"][at : at + 1]

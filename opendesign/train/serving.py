@@ -157,11 +157,13 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdecimal()):
             raise _Refused(HTTPStatus.LENGTH_REQUIRED, "Send the body with its Content-Length.")
-        if int(length[:20]) > _LONGEST_BODY:
+        digits = length.lstrip("0")
+        size = int(digits[:20] or "0")
+        if size > _LONGEST_BODY:
             raise _Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"At most {_LONGEST_BODY >> 20} MB fit into one request."
             )
-        data = self.rfile.read(int(length))
+        data = self.rfile.read(size)
         try:
             value = json.loads(data)
         except (ValueError, RecursionError):

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import opendesign
+from opendesign.answering.models import BuiltinModel, Reply
+from opendesign.answering.outcome import answer_of
 from opendesign.cli.train import train
 from opendesign.errors import UsageError
-from opendesign.train.data import Sample, pick, write_data
+from opendesign.train.data import Kind, Sample, pick, read_samples, write_data
+from opendesign.types import Answer, Case
+from tests.unit.test_reward import GOOD
 
 SAMPLES = [
     Sample(prompt="a", completion="a1", reward=0.2),
@@ -64,10 +69,63 @@ def test_of_a_stored_run_the_verdicts_are_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("reply", "judge"),
+    [
+        ("I am sorry, I cannot.", "computed"),  # which is no gate: the lowest score is a score
+        (
+            "<!doctype html><h1>A real page</h1><p>about bees</p>",
+            "execution",
+        ),  # no rule is broken, and it is no page
+    ],
+)
+def test_of_a_stored_run_what_is_no_page_is_never_learned_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: str, judge: str
+) -> None:
+    monkeypatch.setattr(BuiltinModel, "answer", _said(reply))
+    run = tmp_path / "run"
+    opendesign.run("builtin/template", benchmark="opendesign-train", limit=1, judges=[judge], folder=run)
+    (sample,) = read_samples(str(run))
+    floor = {"computed": 0.0, "execution": -0.1}[judge]
+    assert (sample.reward, sample.gated) == (pytest.approx(floor), True)
+    with pytest.raises(UsageError, match="none can be learned from"):
+        write_data([str(run)], tmp_path / "rft.jsonl", "rft")
+
+
+def _said(reply: str) -> Any:
+    async def answer(model: BuiltinModel, case: Case, sample: int, settings: Any) -> Answer:
+        return answer_of(case, sample, Reply(text=reply, finish_reason="stop"))
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", ["rft", "dpo"])
+def test_conversations_that_were_scored_are_read(tmp_path: Path, kind: Kind) -> None:
+    asked = [{"role": "user", "content": "A page about bees"}]
+    rows = [
+        {"messages": [*asked, {"role": "assistant", "content": GOOD}]},
+        {"messages": [*asked, {"role": "assistant", "content": "I cannot."}]},
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    scored = ["score", str(tmp_path / "rows.jsonl"), "--judges", "execution"]
+    CliRunner().invoke(
+        train,
+        [*scored, "--out", str(tmp_path / "scored.jsonl")],
+        catch_exceptions=False,
+        standalone_mode=False,
+    )
+    write_data([str(tmp_path / "scored.jsonl")], tmp_path / "out.jsonl", kind)
+    (row,) = map(json.loads, (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines())
+    best, worst = ([one["messages"][-1]] for one in rows)
+    expected = {"rft": {"completion": best}, "dpo": {"chosen": best, "rejected": worst}}[kind]
+    assert row == {"prompt": asked, **expected}
+
+
+@pytest.mark.parametrize(
     ("line", "said"),
     [
         ("{", "line 1: not valid JSON"),
         ('{"prompt": "x", "completion": "y"}', "has no 'reward'"),
+        ('{"messages": [{"role": "user"}], "reward": 1}', "the assistant says something"),
         ('{"prompt": "x", "completion": "y", "reward": "high"}', "is no number"),
         ('{"prompt": "x", "completion": "y", "reward": null}', "none can be learned from"),
         ('{"prompt": "x", "completion": "y", "reward": 0.5, "gated": true}', "none can be learned from"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import inspect
+import logging
 import math
+import tempfile
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -61,8 +65,34 @@ async def test_verl_loads_the_file_by_its_path() -> None:
         ({**ROW, "extra_info": None}, KWARGS, "'prompt'"),
         (ROW, {"judges": ["execution"]}, "'fallback'"),
         (ROW, {**KWARGS, "judges": ["executon"]}, "did you mean execution"),
+        (ROW, {**KWARGS, "judgs": 1}, "reward_kwargs.*judgs"),
+        (ROW, {"judges": ["execution"], "guards": ["blank"], "fallback": {"execution": 0}}, "guard_blank"),
     ],
 )
 async def test_what_is_missing_is_said(row: dict, kwargs: dict, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         await ours.compute_score(**row, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("browser", "disk"), [("/bin/true", None), (None, OSError(errno.ENOSPC, "No space left on device"))]
+)
+async def test_what_breaks_while_the_job_runs_has_the_fallback_and_is_said_once(
+    browser: str | None,
+    disk: OSError | None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A browser that cannot be started; a disk that is full."""
+    monkeypatch.setattr(ours, "_said", set())
+    kwargs = {"judges": ["execution", "computed"], "fallback": {"execution": 0.5, "static": 0.25}}
+    kwargs |= {"browser": browser} if browser else {}
+    if disk is not None:
+        monkeypatch.setattr(tempfile, "mkdtemp", Mock(side_effect=disk))
+    with caplog.at_level(logging.ERROR, "opendesign.train"):
+        found = [
+            await ours.compute_score(**{**ROW, "solution_str": f"{GOOD[0]}<!-- {n} -->"}, **kwargs)
+            for n in range(2)
+        ]
+    assert found == [{"score": 0.25, "execution": 0.5, "static": 0.25, "gated": 0.0, "unscored": 1.0}] * 2
+    assert len(caplog.records) == 1

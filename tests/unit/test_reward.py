@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import multiprocessing
 import os
+import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from opendesign.errors import UsageError
+from opendesign.answering.budget import Budget
+from opendesign.answering.litellm_model import load_litellm
+from opendesign.errors import StoreError, UsageError
+from opendesign.testing import Fault, ScriptedServer
 from opendesign.train import AgenticReward, Evaluation
 from opendesign.train.channels import Found
 from opendesign.train.evaluating import Evaluator
 from opendesign.train.rows import Row, rows_of
 from opendesign.types import Failure, Requirement
+from tests.unit.litellm_support import KEY, model_at
 
 GOOD = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -257,10 +264,25 @@ def test_columns_reach_the_case() -> None:
     assert two.case.id.startswith("prompt-")
 
 
-def test_a_reply_that_ran_out_of_tokens_is_the_models_failure(reward: AgenticReward) -> None:
-    (found,) = asyncio.run(reward.evaluate(["Bees"], [GOOD], finish_reason=["length"]))
+@pytest.mark.parametrize("gate", ["execution", None])
+@pytest.mark.parametrize("text", [GOOD, f"A draft:\n```html\n{GOOD}\n```\nBut the colours"])
+def test_a_reply_that_ran_out_of_tokens_is_the_models_failure(text: str, gate: str | None) -> None:
+    """Also where it was cut in its reasoning, whose beginning stands in the prompt."""
+    with AgenticReward(JUDGES, gate=gate) as reward:
+        (found,) = asyncio.run(reward.evaluate(["Bees"], [text], finish_reason=["length"]))
     assert found.gated
+    assert found.total == -0.1
     assert found.failures["execution"].reason == "truncated"
+
+
+def test_of_an_answer_after_its_reasoning_the_answer_counts(reward: AgenticReward) -> None:
+    draft, answer = f"```html\n{BAD}\n```", f"```html\n{GOOD}\n```"
+    texts = [
+        f"{draft}\nNo.\n</think>\n{answer}",
+        f"{answer}\nNo.\n</think>\n{draft}",
+        f"{answer}\n</think>\nDone.",
+    ]
+    assert reward(["Bees"] * 3, texts) == [0.1, -0.1, -0.1]
 
 
 @pytest.mark.parametrize(
@@ -288,6 +310,8 @@ def test_an_empty_batch_is_empty(reward: AgenticReward) -> None:
         ({"deadline_s": 0}, "seconds above 0"),
         ({"pool": 0}, "whole number from 1"),
         ({"concurrency": 1.5}, "whole number from 1"),
+        ({"budget": "much"}, "is 'much': an amount in USD above 0"),
+        ({"budget": -8}, "budget is -8"),
         ({"cache": "/dev/null/x"}, "cannot be written"),
         ({"judges": ("execution", "computed"), "browser": "/no/such/browser"}, "no program that can be run"),
     ],
@@ -297,12 +321,53 @@ def test_settings_that_make_no_sense_are_told_at_once(changes: dict[str, Any], s
         AgenticReward(**{"judges": JUDGES, **changes})
 
 
+def test_the_processes_of_a_training_share_processors_and_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools: list[int] = []
+    budgets: list[float] = []
+    monkeypatch.setattr("opendesign.rendering.pool.default_pages_at_once", lambda: 9)
+    making, saving = Evaluator.__init__, Budget.__init__
+
+    def make(evaluator: Evaluator, *given: Any, **settings: Any) -> None:
+        pools.append(settings["pool"])
+        making(evaluator, *given, **settings)
+
+    def save(budget: Budget, limit_usd: float) -> None:
+        budgets.append(limit_usd)
+        saving(budget, limit_usd)
+
+    monkeypatch.setattr(Evaluator, "__init__", make)
+    monkeypatch.setattr(Budget, "__init__", save)
+    for local, world, pool in (("", "", None), ("4", "8", None), ("16", "16", None), ("4", "x", 6)):
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", local)
+        monkeypatch.setenv("WORLD_SIZE", world)
+        with AgenticReward(JUDGES, pool=pool, budget=4.0) as reward:
+            reward(["Bees"], [GOOD])
+    assert pools == [9, 2, 1, 6]
+    assert budgets == [4.0, 0.5, 0.25, 4.0]
+
+
 def test_roles_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "opendesign.train"):
         made = AgenticReward(JUDGES)
     assert made.roles == {"execution": "execution"}
     assert "execution = execution" in caplog.text
     assert "No judge for static and interactive" in caplog.text
+
+
+def test_a_judge_that_does_not_answer_costs_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    load_litellm()  # which takes as long as the deadline
+    with (
+        ScriptedServer(Fault("stall")) as server,
+        AgenticReward(
+            ("execution", "text"), {"text": model_at(server)}, deadline_s=4, fallback={"static": 0.5}
+        ) as reward,
+    ):
+        (found,) = asyncio.run(reward.evaluate(["Bees"], [GOOD]))
+        assert len(server.requests) == 1
+    assert dict(found.channels) == {"execution": 1, "static": 0.5}
+    assert found.failures["static"].reason == "deadline_under_load"
+    assert found.seconds >= 4
 
 
 # The cache
@@ -373,6 +438,15 @@ def test_two_processes_share_one_cache(tmp_path: Path) -> None:
         process.join()
     assert len(list(tmp_path.glob("*/*.json"))) == 80
     assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_full_disk_is_told_in_one_sentence(reward: AgenticReward, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(tempfile, "mkdtemp", Mock(side_effect=full))
+    with pytest.raises(StoreError, match=r"no space left on device.*TMPDIR"):
+        reward(["Bees"] * 2, [GOOD, BAD])
+    monkeypatch.undo()
+    assert reward(["Bees"], [GOOD]) == [0.1]
 
 
 def test_a_browser_that_cannot_be_started_is_told_each_time() -> None:

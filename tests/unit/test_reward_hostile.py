@@ -94,10 +94,10 @@ def _nothing_is_left(here: Place) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_ended_in_mid_batch_it_leaves_nothing_and_the_next_goes_on(here: Place, number: int) -> None:
-    rows, cache = _rows(here.folder, 24), here.folder / "verdicts"
+    rows, cache = _rows(here.folder, 12), here.folder / "verdicts"
     arguments = ("train", "score", str(rows), "--judges", "execution,computed", "--cache", str(cache))
     running = here.start(*arguments, "--out", "out.jsonl")
-    assert running.until(lambda: len(list(cache.glob("*/*.json"))) >= 27), running.stderr  # three are drawn
+    assert running.until(lambda: len(list(cache.glob("*/*.json"))) >= 15), running.stderr  # three are drawn
     running.process.send_signal(number)
     assert running.wait() == 130
     assert "Traceback" not in running.stderr
@@ -105,9 +105,9 @@ def test_ended_in_mid_batch_it_leaves_nothing_and_the_next_goes_on(here: Place, 
     again = here.run(*arguments, "--out", "out.jsonl", "--json")
     assert again.process.returncode == 0, again.stderr
     summary = json.loads(again.stdout)
-    assert (summary["rows"], summary["unscored"], summary["gated"]) == (24, 0, 0)
+    assert (summary["rows"], summary["unscored"], summary["gated"]) == (12, 0, 0)
     assert summary["cached"] >= 3
-    assert len((here.folder / "out.jsonl").read_text().splitlines()) == 24
+    assert len((here.folder / "out.jsonl").read_text().splitlines()) == 12
     _nothing_is_left(here)
 
 

@@ -113,7 +113,7 @@ def test_what_is_kept_of_a_page_is_of_the_browser_that_drew_it(
 
 def test_a_page_that_hangs_is_the_models_failure_and_no_others() -> None:
     good = controls.document("template", _train_cases()[0])
-    with AgenticReward(("execution", "computed"), deadline_s=60) as reward:
+    with AgenticReward(("execution", "computed"), deadline_s=24) as reward:
         hung, fine = evaluate(reward, ["A bakery"] * 2, [HANGS, good])
     assert dict(hung.channels) == {"execution": -1, "static": 0}
     assert {failure.reason for failure in hung.failures.values()} == {"page_hung"}
@@ -142,17 +142,3 @@ def test_a_judge_that_is_down_abstains_and_is_asked_again(monkeypatch: pytest.Mo
             down.clear()
             assert reward(prompts, [page] * 6) == pytest.approx([0.1 + 0.8 * 0.73] * 6)
         assert [server.count(prompt) for prompt in prompts] == [2, 1, 1, 2, 1, 1]
-
-
-def test_a_judge_that_does_not_answer_costs_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-real-key-0123456789")
-    page = controls.document("template", _train_cases()[0])
-    with (
-        ScriptedServer(Fault("stall")) as server,
-        AgenticReward(
-            ("execution", "static"), {"static": model_at(server)}, deadline_s=25, fallback={"static": 0.5}
-        ) as reward,
-    ):
-        (found,) = evaluate(reward, ["Bees"], [page])
-    assert dict(found.channels) == {"execution": 1, "static": 0.5}
-    assert found.failures["static"].reason == "deadline_under_load"

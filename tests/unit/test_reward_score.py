@@ -42,6 +42,13 @@ def test_rows_come_back_with_their_rewards(tmp_path: Path) -> None:
     assert [{name: row[name] for name in given} for row, given in zip(rows, ROWS, strict=True)] == ROWS
 
 
+def test_counts_are_numbers_also_of_one_row(tmp_path: Path) -> None:
+    code, stdout = score(tmp_path, [json.dumps(ROWS[0])], "--json", "--out", str(tmp_path / "out.jsonl"))
+    found = json.loads(stdout)
+    assert code == 0
+    assert [type(found[name]) for name in ("rows", "unscored", "gated", "cached")] == [int] * 4
+
+
 def test_the_summary_is_one_document(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     code, stdout = score(

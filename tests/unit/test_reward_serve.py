@@ -97,6 +97,8 @@ def test_one_connection_serves_many_requests(server: RewardServer) -> None:
         ({"body": {"prompts": ["a"], "completions": []}}, 400, "1 prompts for 0"),
         ({"body": {"prompts": ["a"] * 9000, "completions": ["a"] * 9000}}, 413, "At most"),
         ({"body": b"", "Content_Length": "99999999999999999999999999"}, 413, "At most"),
+        ({"body": b"", "Content_Length": "0" * 20 + "99999999999"}, 413, "At most"),
+        ({"body": b"{}", "Content_Length": "0" * 5_000 + "2"}, 400, "'prompts' is a list"),
         ({"body": b"", "Content_Length": "-1"}, 411, "Content-Length"),
     ],
 )
