@@ -180,7 +180,7 @@ def _orphan_end(text: str) -> tuple[int, int] | None:
 
 
 def _unfinished(lines: list[str]) -> set[int]:
-    """Lines after which a fence opens, by its info string: where one is due to close, a draft is left open."""
+    """Lines after which a fence opens, as its info string tells: a draft before it was left open."""
     found, opens = set(), False
     for number in range(len(lines) - 1, -1, -1):
         if opens:

@@ -60,6 +60,7 @@ def grpo(settings: Path, allow_test_cases: bool, as_json: bool) -> int:
     judge_models = { static = "anthropic/claude-sonnet-4-5" }
     every = 20
     limit = 1.0                   # the gap that ends the training, in standard deviations at step 0
+    family = "mine"               # who made its model, where the name does not tell
     [trainer]                     # any field of TRL's GRPOConfig
     """
     from opendesign.train.grpo import run_grpo
@@ -68,20 +69,21 @@ def grpo(settings: Path, allow_test_cases: bool, as_json: bool) -> int:
 
 
 def _run(stage: Callable[..., dict[str, Any]], settings: Path, allow_test_cases: bool, as_json: bool) -> int:
-    """0 where all steps were made, 1 where the held-out judge ended the training before."""
-    from opendesign.train.config import read_settings
+    """0 where all steps were made and nothing was amiss, 1 where a guard ended the training."""
+    from opendesign.train.config import is_main, read_settings
 
     with contextlib.redirect_stdout(sys.stderr):  # where the trainer's own lines belong
         outcome = stage(read_settings(settings), allow_test_cases=allow_test_cases)
     early = outcome["steps"] < outcome["of"]
-    if as_json:
-        print_json({**outcome, "ended_early": early})
-    else:
-        click.echo(f"{outcome['steps']} of {outcome['of']} steps; model: {outcome['model']}")
-        click.echo(f"Curves: {outcome['curves']}")
-        if early:
-            click.echo("Ended early: the held-out judge did not see what the training judge saw.", err=True)
-    return 1 if early else 0
+    if is_main():
+        if as_json:
+            print_json({**outcome, "ended_early": early})
+        else:
+            click.echo(f"{outcome['steps']} of {outcome['of']} steps; model: {outcome['model']}")
+            click.echo(f"Curves: {outcome['curves']}")
+            if outcome["ended"]:
+                click.echo(f"Ended: {outcome['ended']}", err=True)
+    return 1 if early or outcome["ended"] else 0
 
 
 @click.command(context_settings={"show_default": True})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opendesign.errors import UsageError
 from opendesign.train.heldout import Point, points
 
 if TYPE_CHECKING:
@@ -15,9 +17,11 @@ if TYPE_CHECKING:
     from opendesign.train import AgenticReward
     from opendesign.train.prompts import Asked
 
-__all__ = ["Provenance", "about_prompts", "about_reward", "keep", "short", "text", "write"]
+__all__ = ["Provenance", "about_prompts", "about_reward", "inherited", "keep", "short", "text", "write"]
 
 FILE = "README.md"
+#: The test cases that a model has learned, beside its weights, so that what is trained from it says so too.
+TEST_CASES = "test_cases.json"
 _MOST_NAMED = 20
 
 
@@ -87,6 +91,21 @@ def write(folder: Path, made: Provenance, state: Any) -> None:
     """Put the card into ``folder``, in place of the trainer's."""
     found = points(state.log_history)
     (folder / FILE).write_text(text(made, step=state.global_step, found=found), encoding="utf-8")
+    if made.test_cases:
+        (folder / TEST_CASES).write_text(json.dumps(made.test_cases), encoding="utf-8")
+
+
+def inherited(model: str) -> tuple[str, ...]:
+    """The test cases that a model of ours has learned before."""
+    file = Path(model).expanduser() / TEST_CASES
+    try:
+        return tuple(map(str, json.loads(file.read_text(encoding="utf-8"))))
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except (OSError, ValueError, TypeError) as error:
+        raise UsageError(
+            f"{file} names the test cases that the model has learned, and is damaged."
+        ) from error
 
 
 def keep(made: Provenance) -> TrainerCallback:

@@ -13,7 +13,7 @@
 
 The settings of Code Aesthetics with Agentic Reward Feedback (arXiv 2510.23272). SFT: 3 epochs, AdamW, 10 %
 linear warm-up and then cosine, peak 1e-5, batch 128, length 8K. GRPO-AR: constant 3e-6, 64 prompts with 8
-answers each, KL 0.001, clip 0.5.
+answers each, KL 0.001, clip 0.5. How many steps the paper does not tell: 200 are our own choice.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ __all__ = [
     "Prompts",
     "Settings",
     "Stage",
+    "is_main",
+    "processes",
     "read_settings",
     "spread",
     "trainer_settings",
@@ -51,7 +53,7 @@ SFT: Mapping[str, Any] = {
     "max_length": 8192,
 }
 GRPO: Mapping[str, Any] = {
-    "num_train_epochs": 1,
+    "max_steps": 200,  # ours; where [trainer] names num_train_epochs, it counts instead
     "learning_rate": 3e-6,
     "lr_scheduler_type": "constant",
     "beta": 0.001,
@@ -67,28 +69,38 @@ class Prompts:
 
     benchmark: str = "opendesign-train"
     file: str | None = None  # JSONL with prompt, and category, case_id, requirements: instead of a benchmark
-    system: str | None = None  # said before every prompt; default: what a run says, "": nothing
+    # Said before every prompt, "": nothing. Default: to a model with a chat template what a run says, to
+    # another nothing.
+    system: str | None = None
     limit: int | None = None
     held_out: int = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """A reward of another family, evaluated every so many steps; see ``heldout.py`` for gap and limit."""
+    """A reward of another family, evaluated every so many steps; see ``heldout.py`` for gap and limit.
+
+    ``family`` is who made its models, where their names do not tell.
+    """
 
     every: int = 20
     limit: float | None = 1.0  # widest gap, in standard deviations at step 0; without one it only warns
     judges: tuple[str, ...]
     judge_models: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)  # others of AgenticReward
+    family: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """A whole file. ``data`` (JSONL) is what SFT learns from; ``per_device`` is rows on a device at once."""
+    """A whole file. ``data`` (JSONL) is what SFT learns from; ``per_device`` is rows on a device at once.
+
+    ``dtype`` is of the weights that are trained: in bfloat16 small updates are lost, at half the memory.
+    """
 
     model: str
     out: str
+    dtype: Literal["float32", "bfloat16"] = "float32"
     seed: int = 0
     data: str | None = None
     prompts: Prompts = field(default_factory=Prompts)
@@ -130,13 +142,22 @@ def read_settings(file: Path) -> Settings:
     return settings
 
 
+def processes() -> int:
+    """How many train together."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def is_main() -> bool:
+    """Whether this is the one of them that speaks and writes."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def spread(total: int, per_device: int) -> int:
     """Steps to gather gradients over, so that ``total`` rows make a step on all devices together.
 
     Raises ``UsageError`` where they do not divide.
     """
-    devices = int(os.environ.get("WORLD_SIZE", "1"))
-    steps, rest = divmod(total, per_device * devices)
+    steps, rest = divmod(total, per_device * (devices := processes()))
     if rest or not steps:
         raise UsageError(
             f"{total} rows a step cannot be split into {per_device} on each of {devices} devices: change "
@@ -146,10 +167,22 @@ def spread(total: int, per_device: int) -> int:
 
 
 def trainer_settings(stage: Stage, settings: Settings) -> dict[str, Any]:
-    """Fields of TRL's configuration: the paper's, under the file's."""
+    """Fields of TRL's configuration: the paper's, under the file's.
+
+    Raises ``UsageError`` where several GPUs would be one process's, which TRL's trainers do not do.
+    """
     import torch
 
+    seen = torch.cuda.device_count()
+    if seen > 1 and "WORLD_SIZE" not in os.environ and not settings.trainer.get("use_cpu"):
+        raise UsageError(
+            f"{seen} GPUs are visible to one process: run accelerate launch -m opendesign train {stage} …, "
+            "or show it one with CUDA_VISIBLE_DEVICES=0."
+        )
     rows = settings.batch if stage == "sft" else settings.prompts_a_step * settings.answers
+    usual = dict(SFT if stage == "sft" else {**GRPO, "num_generations": settings.answers})
+    if "num_train_epochs" in settings.trainer:
+        usual.pop("max_steps", None)
     return {
         "output_dir": str(settings.folder),
         "seed": settings.seed,
@@ -160,6 +193,6 @@ def trainer_settings(stage: Stage, settings: Settings) -> dict[str, Any]:
         "save_total_limit": 3,
         "per_device_train_batch_size": settings.per_device,
         "gradient_accumulation_steps": spread(rows, settings.per_device),
-        **(SFT if stage == "sft" else {**GRPO, "num_generations": settings.answers}),
+        **usual,
         **settings.trainer,
     }

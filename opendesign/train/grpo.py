@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from opendesign.canonical import hash_of
 from opendesign.errors import UsageError
+from opendesign.judging.asking.abilities import asked_name
 from opendesign.train import AgenticReward, cards
-from opendesign.train.config import HeldOut, Settings, trainer_settings
+from opendesign.train.config import HeldOut, Settings, processes, trainer_settings
+from opendesign.train.family import families
 from opendesign.train.heldout import watch
-from opendesign.train.loading import load_model, need_extra
+from opendesign.train.loading import ends_of, fingerprint, load_model, need_extra, plain_folder
 from opendesign.train.prompts import Asked, ask, rows_for
 from opendesign.train.running import Outcome, take_folder, train
 from opendesign.train.sft import configured
 from opendesign.train.trl import HELD_OUT, for_trl
 
-__all__ = ["run_grpo"]
+if TYPE_CHECKING:
+    from opendesign.answering.models import Model
+    from opendesign.running.journey import Seat
+
+__all__ = ["run_grpo", "steps_of"]
 
 
 def run_grpo(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
@@ -28,55 +36,81 @@ def run_grpo(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
     need_extra()
     apart = settings.prompts.held_out if settings.held_out else 0
     asked = ask(settings.prompts, held_out=apart, allow_test_cases=allow_test_cases)
-    arguments = trainer_settings("grpo", settings)
     with ExitStack() as open_rewards:
         reward = open_rewards.enter_context(reward_of(settings.reward))
         beside = None
         if settings.held_out is not None:
-            beside = open_rewards.enter_context(held_out_reward(settings.held_out, settings.reward))
-        if outcome := take_folder(settings, "grpo"):
+            beside = open_rewards.enter_context(held_out_reward(settings.held_out, reward))
+        config = _config(settings, asked, reward)
+        made = _provenance(settings, asked, reward, beside)
+        if outcome := take_folder(settings, "grpo", _made_of(settings, asked, reward, beside)):
             return outcome
-        trainer = _trainer(settings, arguments, asked, reward, beside)
-        return train(trainer, settings, "grpo", _provenance(settings, asked, reward, beside))
+        trainer = _trainer(settings, config, asked, reward, beside)
+        guard = watch(settings.held_out.limit if settings.held_out else None)
+        trainer.add_callback(guard)
+        return train(trainer, settings, made, guard)
 
 
-def reward_of(settings: Mapping[str, Any]) -> AgenticReward:
-    """The reward of a [reward] table. Raises ``UsageError`` for a setting that there is none of."""
+def reward_of(settings: Mapping[str, Any], table: str = "reward") -> AgenticReward:
+    """The reward of a table. Raises ``UsageError`` for a setting that there is none of."""
     try:
         return AgenticReward(**settings)
     except TypeError as error:
-        raise UsageError(f"[reward]: {error}.") from error
+        raise UsageError(f"[{table}]: {error}.") from error
 
 
-def held_out_reward(held_out: HeldOut, training: Mapping[str, Any]) -> AgenticReward:
+def held_out_reward(held_out: HeldOut, training: AgenticReward) -> AgenticReward:
     """The held-out judge. Raises ``UsageError`` where it is the training judge, or of its model's family."""
-    theirs = {model.split("/")[0]: model for model in training.get("judge_models", {}).values()}
-    for model in held_out.judge_models.values():
-        if (family := model.split("/")[0]) in theirs:
-            raise UsageError(
-                f"[held_out]: {model} is of the family of the training judge {theirs[family]} and overlooks "
-                "what that one overlooks: name a model of another provider."
-            )
-    if tuple(training.get("judges", ())) == held_out.judges and not held_out.judge_models:
+    named = {"judges": held_out.judges, "judge_models": dict(held_out.judge_models)}
+    reward = reward_of({**named, **held_out.settings}, "held_out")
+    theirs = [(seat.card.name, _model_name(seat)) for seat in _seats(training)]
+    if all((seat.card.name, _model_name(seat)) in theirs for seat in _seats(reward)):
         raise UsageError("[held_out]: these are the training judges themselves: name another judge.")
-    return reward_of(
-        {"judges": held_out.judges, "judge_models": dict(held_out.judge_models), **held_out.settings}
-    )
+    for mine in _models(reward):
+        for its in _models(training):
+            _refuse_related(mine, its, held_out.family)
+    return reward
 
 
-def _trainer(
-    settings: Settings,
-    arguments: dict[str, Any],
-    asked: Asked,
-    reward: AgenticReward,
-    beside: AgenticReward | None,
-) -> Any:
-    from datasets import Dataset
-    from trl import GRPOConfig, GRPOTrainer
+def _refuse_related(mine: Model, its: Model, family: str | None) -> None:
+    """Raise ``UsageError`` where two models are of one family; where nobody knows, ``family`` has to tell."""
+    families_of_mine, families_of_its = families(mine), families(its)
+    if family is not None:
+        families_of_mine = frozenset({family.lower()})
+    elif unknown := [m.name for m, f in ((mine, families_of_mine), (its, families_of_its)) if not f]:
+        raise UsageError(
+            f"[held_out]: of which family {unknown[0]} is, its name does not tell: name the family of the "
+            "held-out judge's model as 'family'."
+        )
+    if families_of_mine & families_of_its:
+        raise UsageError(
+            f"[held_out]: {mine.name} is of the family of the training judge {its.name} and overlooks what "
+            "that one overlooks: name a model of another maker."
+        )
 
-    shuffle = settings.seed if settings.shuffled else None
-    judges = for_trl(reward, settings.mode, held_out=beside, shuffle=shuffle)
-    arguments = {**arguments, **judges.settings}
+
+def _seats(reward: AgenticReward) -> tuple[Seat, ...]:
+    return reward.panel.seats
+
+
+def _models(reward: AgenticReward) -> list[Model]:
+    return [seat.model for seat in _seats(reward) if seat.model is not None]
+
+
+def _model_name(seat: Seat) -> str | None:
+    return asked_name(seat.model) if seat.model is not None else None
+
+
+def _config(settings: Settings, asked: Asked, reward: AgenticReward) -> Any:
+    """TRL's configuration. Raises ``UsageError`` where the prompts or the steps do not fit to it."""
+    from trl import GRPOConfig
+
+    if settings.shuffled and settings.prompts_a_step % processes():
+        raise UsageError(
+            "A shuffled control needs all answers to a prompt in one process, and 'prompts_a_step' is no "
+            f"multiple of {processes()} processes."
+        )
+    arguments = {**trainer_settings("grpo", settings), **for_trl(reward, settings.mode).settings}
     if settings.held_out is not None:
         at_once = min(settings.per_device, len(asked.held_out))
         arguments = {"per_device_eval_batch_size": at_once} | arguments
@@ -86,21 +120,81 @@ def _trainer(
             "eval_on_start": True,
             "num_generations_eval": 1,
         }
-    model, tokenizer = load_model(settings.model)
-    chat = tokenizer.chat_template is not None
-    how: dict[str, Any] = {"chat": chat, "system": settings.prompts.system}
-    held_out = rows_for(asked.held_out, **how | {HELD_OUT: True})
-    trainer = GRPOTrainer(
+    config = configured(GRPOConfig, arguments)
+    steps = steps_of(config, len(asked.train))
+    if not steps:
+        raise UsageError(
+            f"{len(asked.train)} prompts are left to train on, and a step takes "
+            f"{_prompts_at_once(config)}: add prompts, or take a smaller 'prompts_a_step'."
+        )
+    if settings.held_out is not None and settings.held_out.every >= steps:
+        raise UsageError(
+            f"[held_out]: every {settings.held_out.every} steps never comes in a training of {steps}: take a "
+            "smaller 'every'."
+        )
+    return config
+
+
+def steps_of(config: Any, prompts: int) -> int:
+    """How many steps TRL makes with so many prompts; 0 where they are too few for one."""
+    rounds = prompts // _prompts_at_once(config)
+    if not rounds or config.max_steps > 0:
+        return int(config.max_steps) if rounds else 0
+    batches = rounds * config.steps_per_generation * config.num_iterations
+    an_epoch: int = math.ceil(batches / config.gradient_accumulation_steps)
+    epochs: float = config.num_train_epochs
+    return math.ceil(epochs * an_epoch)
+
+
+def _prompts_at_once(config: Any) -> int:
+    """How many prompts are answered before the model is changed."""
+    return int(config.generation_batch_size // config.num_generations)
+
+
+def _trainer(
+    settings: Settings, config: Any, asked: Asked, reward: AgenticReward, beside: AgenticReward | None
+) -> Any:
+    from datasets import Dataset
+    from trl import GRPOTrainer
+
+    with config.main_process_first(local=False):
+        base = plain_folder(settings.model, settings.folder / "base", settings.dtype)
+    model, tokenizer = load_model(base, settings.dtype)
+    judges = for_trl(
+        reward,
+        settings.mode,
+        held_out=beside,
+        ends=ends_of(model, tokenizer),
+        shuffle_groups_of=config.num_generations if settings.shuffled else None,
+    )
+    train_on, held_out = _rows(settings, asked, chat=tokenizer.chat_template is not None)
+    return GRPOTrainer(
         model,
         judges.functions,
-        configured(GRPOConfig, arguments),
-        train_dataset=Dataset.from_list(rows_for(asked.train, **how | {HELD_OUT: False})),
+        config,
+        train_dataset=Dataset.from_list(train_on),
         eval_dataset=Dataset.from_list(held_out) if held_out else None,
         processing_class=tokenizer,
     )
-    if settings.held_out is not None:
-        trainer.add_callback(watch(settings.held_out.limit))
-    return trainer
+
+
+def _rows(settings: Settings, asked: Asked, *, chat: bool = True) -> list[list[dict[str, Any]]]:
+    """Rows to train on, and rows to hold out."""
+    how: dict[str, Any] = {"chat": chat, "system": settings.prompts.system}
+    parts = ((asked.train, False), (asked.held_out, True))
+    return [rows_for(cases, **how | {HELD_OUT: apart}) for cases, apart in parts]
+
+
+def _made_of(
+    settings: Settings, asked: Asked, reward: AgenticReward, beside: AgenticReward | None
+) -> dict[str, str]:
+    """Hashes of what the training is made from beside its settings."""
+    judges = {"judges": reward} | ({"held-out judges": beside} if beside is not None else {})
+    return {
+        "prompts": hash_of(_rows(settings, asked)),
+        "model files": fingerprint(settings.model),
+        **{name: hash_of([one.panel.config(seat) for seat in _seats(one)]) for name, one in judges.items()},
+    }
 
 
 def _provenance(
@@ -117,4 +211,5 @@ def _provenance(
         for name, value in cards.about_reward(beside, settings.held_out.judge_models).items():
             facts[f"Held out: {name.lower()}"] = value
     title = f"{Path(settings.out).name}: trained by judges"
-    return cards.Provenance(title=title, facts=facts, test_cases=asked.test_cases)
+    test_cases = tuple(dict.fromkeys([*asked.test_cases, *cards.inherited(settings.model)]))
+    return cards.Provenance(title=title, facts=facts, test_cases=test_cases)

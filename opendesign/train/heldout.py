@@ -1,4 +1,4 @@
-"""The held-out judge: does another judge see the improvement that the training judge sees?
+"""What guards a training: does another judge see the improvement, and do the judges answer at all?
 
 Every k steps the model answers prompts that it is not trained on, and both judges score the same answers.
 A model that learns to please its judge rises with that one alone: the gap
@@ -17,12 +17,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from opendesign.errors import UsageError
 from opendesign.train.trl import HELD_OUT
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
 
-__all__ = ["Point", "points", "watch"]
+__all__ = ["Ending", "Point", "after_evaluation", "after_step", "points", "watch"]
+
+#: Metrics that ``trl.for_trl`` logs: 1 where a whole batch abstains; share of rows that both have not scored.
+_FAILED, _UNSCORED = "judges/failed", f"eval_{HELD_OUT}/unscored"
+_MOST_FAILED = 10  # logged steps in a row
+_MOST_UNSCORED = 0.5
 
 log = logging.getLogger("opendesign.train")
 
@@ -37,21 +43,37 @@ class Point:
     gap: float | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """Why a training ends before its last step, in a sentence. ``again``: the same command may go on."""
+
+    why: str
+    again: bool
+
+
 def points(history: Sequence[Mapping[str, Any]]) -> list[Point]:
-    """The evaluations in a trainer's ``log_history``, the first of which is the base of all gaps."""
-    logged = [row for row in history if f"eval_{HELD_OUT}/training" in row]
-    if not logged:
-        return []
-    rises = [[_rise(row, logged[0], judge) for judge in ("training", "held_out")] for row in logged]
-    return [
-        Point(
-            step=int(row["step"]),
-            training=_mean(row, "training"),
-            held_out=_mean(row, "held_out"),
-            gap=None if training is None or held_out is None else training - held_out,
+    """The evaluations in a trainer's ``log_history`` that have scores; the very first is the base of gaps."""
+    evaluated = _evaluations(history)
+    found = []
+    for row in filter(_scored, evaluated):
+        training, held_out = (_rise(row, evaluated[0], judge) for judge in ("training", "held_out"))
+        found.append(
+            Point(
+                step=int(row["step"]),
+                training=_mean(row, "training"),
+                held_out=_mean(row, "held_out"),
+                gap=None if training is None or held_out is None else training - held_out,
+            )
         )
-        for row, (training, held_out) in zip(logged, rises, strict=True)
-    ]
+    return found
+
+
+def _evaluations(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [row for row in history if any(name.startswith("eval_") for name in row)]
+
+
+def _scored(row: Mapping[str, Any]) -> bool:
+    return f"eval_{HELD_OUT}/training" in row and row.get(_UNSCORED, 0.0) <= _MOST_UNSCORED
 
 
 def _mean(row: Mapping[str, Any], judge: str) -> float:
@@ -59,6 +81,8 @@ def _mean(row: Mapping[str, Any], judge: str) -> float:
 
 
 def _rise(row: Mapping[str, Any], base: Mapping[str, Any], judge: str) -> float | None:
+    if not _scored(base):
+        return None
     square = float(base[f"eval_{HELD_OUT}/{judge}_square"])
     spread = math.sqrt(max(0.0, square - _mean(base, judge) ** 2))
     # What is left of a variance of 0 after rounding is no spread.
@@ -66,20 +90,81 @@ def _rise(row: Mapping[str, Any], base: Mapping[str, Any], judge: str) -> float 
 
 
 def watch(limit: float | None) -> TrainerCallback:
-    """Ends the training, after a checkpoint, when the gap is wider than ``limit``; None only warns at 1."""
+    """Ends the training, after a checkpoint, and has then an ``ending``: when the gap is wider than ``limit``
+    (None only warns at 1), when nothing guards it any more, and when the judges stay silent.
+
+    Raises ``UsageError`` where there are no scores at step 0.
+    """
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):  # type: ignore[misc]
+        ending: Ending | None = None
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            if state.global_step >= state.max_steps and args.eval_strategy != "no":
+                control.should_evaluate = True  # older versions of transformers do not at the last step
+
         def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            found = points(state.log_history)
-            if not found or found[-1].gap is None or found[-1].gap <= (1.0 if limit is None else limit):
-                return
-            log.warning(
-                "Step %d: the training judge has risen %.2f standard deviations more than the held-out one.",
-                found[-1].step,
-                found[-1].gap,
-            )
-            if limit is not None:
+            self._end(control, after_evaluation(state.log_history, limit))
+
+        def on_log(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self._end(control, after_step(state.log_history))
+
+        def _end(self, control: Any, ending: Ending | None) -> None:
+            if ending is not None and self.ending is None:
+                log.warning("%s", ending.why)
+                self.ending = ending
                 control.should_save = control.should_training_stop = True
 
     return Watch()
+
+
+def after_evaluation(history: Sequence[Mapping[str, Any]], limit: float | None) -> Ending | None:
+    """What the newest evaluation means for the training. Warns of what does not end it."""
+    *before, last = _evaluations(history)
+    step = last["step"]
+    if not _scored(last):
+        return _unscored(before, step)
+    gap = points(history)[-1].gap
+    if gap is None and not before:
+        log.warning("All held-out answers have one score from a judge: there is no gap, and no limit to it.")
+    if gap is None or gap <= (1.0 if limit is None else limit):
+        return None
+    risen = f"the training judge has risen {gap:.2f} standard deviations more than the held-out one"
+    if limit is not None:
+        return Ending(why=f"At step {step} {risen}, and the limit is {limit:g}.", again=False)
+    log.warning("At step %d %s.", step, risen)
+    return None
+
+
+def _unscored(before: Sequence[Mapping[str, Any]], step: int) -> Ending | None:
+    if not before:
+        raise UsageError(
+            "Most held-out answers have no score of both judges at step 0, so that there would be nothing to "
+            "compare with: see the log for what failed."
+        )
+    if _scored(before[-1]):
+        log.warning(
+            "At step %d most held-out answers have no score of both judges: the gap is unknown.", step
+        )
+        return None
+    steps = f"{before[-1]['step']} and {step}"
+    return Ending(
+        why=f"At steps {steps} most held-out answers have no score of both judges, and nothing guards the "
+        "training.",
+        again=True,
+    )
+
+
+def after_step(history: Sequence[Mapping[str, Any]]) -> Ending | None:
+    """What the newest steps mean for the training."""
+    if not history or _FAILED not in history[-1]:
+        return None
+    last = [row[_FAILED] for row in history if _FAILED in row][-_MOST_FAILED:]
+    if len(last) < _MOST_FAILED or min(last) < 1:
+        return None
+    return Ending(
+        why=f"The judges have failed in {_MOST_FAILED} steps in a row, up to step {history[-1]['step']}, and "
+        "nothing was learned from these.",
+        again=True,
+    )

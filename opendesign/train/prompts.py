@@ -39,7 +39,7 @@ class Asked:
 
 
 def ask(prompts: Prompts, *, held_out: int = 0, allow_test_cases: bool = False) -> Asked:
-    """The cases that the settings name, the first ``held_out`` of each category in turn held out.
+    """The cases that the settings name, ``held_out`` of them, evenly spaced, held out.
 
     Raises ``UsageError`` where test cases are among them and not allowed, and where too few are left.
     """
@@ -85,7 +85,8 @@ def rows_for(
 ) -> list[dict[str, Any]]:
     """Rows of a data set: the prompt as the benchmark would ask it, and what the reward wants to know.
 
-    ``system`` is said in place of what the benchmark says first; of "" nothing is.
+    ``system`` is said in place of what the benchmark says first; of "" nothing is. Without ``chat`` nothing
+    is said but ``system`` and the prompt.
     """
     import json
 

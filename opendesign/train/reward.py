@@ -91,7 +91,7 @@ class AgenticReward:
         for name, count in (("concurrency", concurrency), ("pool", pool)):
             if count is not None:
                 _whole(name, count)
-        self._panel = panel_of(
+        self.panel = panel_of(
             judges,
             judge_models,
             weights=weights,
@@ -106,14 +106,14 @@ class AgenticReward:
             concurrency=concurrency,
             budget=Budget(budget / _processes("WORLD_SIZE")) if budget is not None else None,
         )
-        if self._panel.draws:
+        if self.panel.draws:
             find_browser(browser)  # better said now than after the first answers were written
         self.__name__ = "agentic_reward"
-        self.roles: Mapping[str, str] = dict(self._panel.roles)
-        self.weights: Mapping[str, float] = self._panel.weights
+        self.roles: Mapping[str, str] = dict(self.panel.roles)
+        self.weights: Mapping[str, float] = self.panel.weights
         evaluator = partial(
             Evaluator,
-            self._panel,
+            self.panel,
             cache=Cache(Path(cache).expanduser()) if cache is not None else None,
             deadline_s=deadline_s,
             concurrency=concurrency,
@@ -155,8 +155,8 @@ class AgenticReward:
     def abstention(self) -> Evaluation:
         """What there is of a completion that could not be evaluated: nothing, or the fallbacks."""
         failure = Failure(reason="browser_crash", detail="The completion could not be evaluated.")
-        found = {channel.judge: Found(failure=failure) for channel in self._panel.channels}
-        return evaluation_of(self._panel.channels, found, gate=self._panel.gate, seconds=0.0)
+        found = {channel.judge: Found(failure=failure) for channel in self.panel.channels}
+        return evaluation_of(self.panel.channels, found, gate=self.panel.gate, seconds=0.0)
 
     def close(self) -> None:
         """End the browsers and what is under way. The reward can be used again afterwards."""

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from opendesign.canonical import hash_of
 from opendesign.cases.reading import read_jsonl, shown
 from opendesign.errors import UsageError
 from opendesign.train import cards
 from opendesign.train.config import Settings, trainer_settings
-from opendesign.train.loading import load_model, need_extra
+from opendesign.train.loading import fingerprint, load_model, need_extra
 from opendesign.train.prompts import refuse_test_cases
 from opendesign.train.rows import rows_of
 from opendesign.train.running import Outcome, take_folder, train
@@ -31,17 +32,19 @@ def run_sft(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
     rows = read_pairs(Path(settings.data))
     asked = [row.case.prompt for row in rows_of([row["prompt"] for row in rows], [""] * len(rows), {})]
     found = refuse_test_cases(asked, allow=allow_test_cases)
-    arguments = trainer_settings("sft", settings)
-    if outcome := take_folder(settings, "sft"):
-        return outcome
 
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
 
-    model, tokenizer = load_model(settings.model)
+    config = configured(SFTConfig, trainer_settings("sft", settings))
+    test_cases = tuple(dict.fromkeys([*found, *cards.inherited(settings.model)]))
+    made_of = {"data": hash_of(rows), "model files": fingerprint(settings.model)}
+    if outcome := take_folder(settings, "sft", made_of):
+        return outcome
+    model, tokenizer = load_model(settings.model, settings.dtype)
     trainer = SFTTrainer(
         model,
-        configured(SFTConfig, arguments),
+        config,
         train_dataset=Dataset.from_list(rows),
         processing_class=tokenizer,
     )
@@ -52,7 +55,7 @@ def run_sft(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
         "Settings": settings.hash,
     }
     title = f"{Path(settings.out).name}: fitted to {len(rows)} answers"
-    return train(trainer, settings, "sft", cards.Provenance(title=title, facts=facts, test_cases=found))
+    return train(trainer, settings, cards.Provenance(title=title, facts=facts, test_cases=test_cases))
 
 
 def read_pairs(file: Path) -> list[dict[str, Any]]:

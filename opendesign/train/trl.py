@@ -15,14 +15,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any, Literal, get_args
 
 from opendesign.errors import UnknownName
 from opendesign.train.channels import Evaluation
 from opendesign.train.reward import AgenticReward, ChannelReward
+from opendesign.train.rows import COLUMNS
 
 __all__ = ["HELD_OUT", "Mode", "TrlReward", "for_trl"]
 
@@ -47,21 +47,26 @@ def for_trl(
     mode: Mode = "gdpo",
     *,
     held_out: AgenticReward | None = None,
-    shuffle: int | None = None,
+    ends: Collection[int] | None = None,
+    shuffle_groups_of: int | None = None,
 ) -> TrlReward:
     """The reward as TRL takes it. It never raises: what goes wrong is logged, counted, and abstains.
 
     Logs as metrics, a batch: ``judges/unscored`` and ``judges/gated`` (shares of rows), ``judges/failed`` (1
-    where the whole batch abstains for an error), ``judges/seconds`` (mean of a page), ``judges/cost_usd``
-    (where the price of all is known).
+    where the whole batch abstains: for an error, or since a judge failed on most pages, so that the others
+    would be trained on alone), ``judges/seconds`` (mean of a page), ``judges/cost_usd`` (where the price of
+    all is known; TRL logs the mean of its processes).
     ``held_out`` scores the rows that have a true ``HELD_OUT`` column beside the reward, see ``heldout.py``.
-    ``shuffle``, a seed, makes the training a control: what the answers to one prompt earned is dealt out
-    among them at random, all channels of an answer together. Every mean stays what it was, and there is
-    nothing to learn: what rises all the same does not rise because of the judges.
+    ``ends`` are the tokens that end an answer: one without is cut off, and a page that is cut off fails the
+    gate. Without them an answer is taken as it is.
+    ``shuffle_groups_of``, TRL's ``num_generations``, makes the training a control: what the answers to one
+    prompt earned is dealt out among them at random, all channels of an answer together. Every mean stays what
+    it was, and there is nothing to learn: what rises all the same does not rise because of the judges. A
+    group that is spread over processes is dealt within each of them, and is no control.
     """
     if mode not in get_args(Mode):
         raise UnknownName("mode", str(mode), get_args(Mode))
-    batches = _Batches(reward, held_out, None if shuffle is None else random.Random(shuffle))
+    batches = _Batches(reward, held_out, frozenset(ends or ()), shuffle_groups_of)
     if mode == "paper":
         return TrlReward(
             functions=[batches.function(_SCALAR, lambda found: found.total)],
@@ -86,7 +91,8 @@ class _Batches:
 
     reward: AgenticReward
     held_out: AgenticReward | None
-    shuffle: random.Random | None = None
+    ends: frozenset[int] = frozenset()
+    shuffle_groups_of: int | None = None
     _completions: Any = None  # kept, so that its identity stands for the batch
     _task: asyncio.Task[Sequence[Evaluation | None]] | None = field(default=None, repr=False)
 
@@ -110,17 +116,41 @@ class _Batches:
         self, prompts: Any, completions: Any, columns: Mapping[str, Any]
     ) -> Sequence[Evaluation | None]:
         tell = columns.get("log_metric") or _nobody
+        columns = {**columns, **self._finish_reasons(columns.get("completion_ids"))}
         found = await _guarded(self.reward, prompts, completions, columns)
-        tell("judges/failed", float(found is None))
-        if found is None:
-            return [None] * len(completions)
-        for name, value in _metrics(found).items():
+        failed = found is None or _mostly_failed(found)
+        tell("judges/failed", float(failed))
+        for name, value in _metrics(found or ()).items():
             tell(name, value)
-        if self.held_out is not None and any(columns.get(HELD_OUT) or ()):
-            beside = await _guarded(self.held_out, prompts, completions, columns)
-            for name, value in _both(found, beside or ()).items():
+        if marked := [at for at, held_out in enumerate(columns.get(HELD_OUT) or ()) if held_out]:
+            for name, value in (await self._beside(marked, prompts, completions, columns, found)).items():
                 tell(name, value)
-        return found if self.shuffle is None else _dealt(prompts, found, self.shuffle)
+        if found is None or failed:
+            return [None] * len(completions)
+        size = self.shuffle_groups_of
+        return found if size is None else _dealt(prompts, completions, found, size)
+
+    def _finish_reasons(self, tokens: Sequence[Sequence[int]] | None) -> dict[str, Any]:
+        if not self.ends or tokens is None:
+            return {}
+        return {"finish_reason": ["stop" if {*ids[-1:]} & self.ends else "length" for ids in tokens]}
+
+    async def _beside(
+        self,
+        marked: Sequence[int],
+        prompts: Any,
+        completions: Any,
+        columns: Mapping[str, Any],
+        found: Sequence[Evaluation] | None,
+    ) -> dict[str, float]:
+        """What both judges say of the marked rows."""
+        if self.held_out is None:
+            return {}
+        its = {name: [columns[name][at] for at in marked] for name in COLUMNS if columns.get(name)}
+        beside = await _guarded(
+            self.held_out, [prompts[at] for at in marked], [completions[at] for at in marked], its
+        )
+        return _both([found[at] for at in marked] if found else [], beside or [], len(marked))
 
 
 async def _guarded(
@@ -134,39 +164,54 @@ async def _guarded(
         return None
 
 
-def _dealt(prompts: Any, found: Sequence[Evaluation], draw: random.Random) -> list[Evaluation]:
+def _mostly_failed(found: Sequence[Evaluation]) -> bool:
+    """Whether a judge has no score for most of the pages that pass the gate."""
+    passing = [one for one in found if not one.gated]
+    names = passing[0].channels if passing else ()
+    worst = max((sum(one.channels[name] is None for one in passing) for name in names), default=0)
+    if 2 * worst <= len(passing):
+        return False
+    log.warning("A judge failed on %d of %d pages: the batch abstains.", worst, len(passing))
+    return True
+
+
+def _dealt(
+    prompts: Any, completions: Any, found: Sequence[Evaluation], size: int
+) -> Sequence[Evaluation | None]:
     """The evaluations of each prompt's answers, which stand side by side, in another order."""
-    dealt = []
-    for _, group in groupby(range(len(found)), key=lambda at: prompts[at]):
-        rows = list(group)
-        dealt += [found[at] for at in draw.sample(rows, len(rows))]
+    dealt = list(found)
+    for start in range(0, len(found), size):
+        rows = range(start, min(start + size, len(found)))
+        if all(prompts[at] == prompts[start] for at in rows):  # else there are fewer answers, to evaluate
+            order = random.Random(repr([completions[at] for at in rows])).sample(rows, len(rows))
+            dealt[start : rows.stop] = [found[at] for at in order]
     return dealt
 
 
 def _metrics(found: Sequence[Evaluation]) -> dict[str, float]:
-    rows = max(1, len(found))
+    if not found:
+        return {}
+    rows = len(found)
     metrics = {
         "judges/unscored": sum(one.unscored for one in found) / rows,
         "judges/gated": sum(one.gated for one in found) / rows,
         "judges/seconds": sum(one.seconds for one in found) / rows,
     }
     costs = [one.cost_usd for one in found if one.cost_usd is not None]
-    if len(costs) == len(found):  # a cost that is not known is not nought
+    if len(costs) == rows:  # a cost that is not known is not nought
         metrics["judges/cost_usd"] = sum(costs)
     return metrics
 
 
-def _both(found: Sequence[Evaluation], beside: Sequence[Evaluation]) -> dict[str, float]:
-    """Mean and mean square of both judges over the rows that both have scored."""
+def _both(found: Sequence[Evaluation], beside: Sequence[Evaluation], rows: int) -> dict[str, float]:
+    """Mean and mean square of both judges over those of the rows that both have scored."""
     pairs = [
         (a.total, b.total)
         for a, b in zip(found, beside, strict=False)
         if a.total is not None and b.total is not None
     ]
-    if not pairs:
-        return {}
-    sums = {}
-    for at, name in enumerate(("training", "held_out")):
+    sums = {f"{HELD_OUT}/unscored": 1 - len(pairs) / rows}
+    for at, name in enumerate(("training", "held_out") if pairs else ()):
         values = [pair[at] for pair in pairs]
         sums[f"{HELD_OUT}/{name}"] = sum(values) / len(values)
         sums[f"{HELD_OUT}/{name}_square"] = sum(value * value for value in values) / len(values)

@@ -43,7 +43,7 @@ class Table:
     def _evaluation(self, passes: bool, total: float | None) -> Evaluation:
         computed = Found(failure=FAILED) if total is None else Found(scores={"total": total})
         found = {"execution": Found(scores={"score": 1 if passes else -1})}
-        panel = self._real._panel
+        panel = self._real.panel
         return evaluation_of(
             panel.channels, found | ({"computed": computed} if passes else {}), gate=panel.gate, seconds=0.0
         )

@@ -40,7 +40,7 @@ def advantages(
     *,
     batch: int,
     steps: int = 1,
-    shuffle: int | None = None,
+    shuffle_groups_of: int | None = None,
     **settings: Any,
 ):
     """Of every step, as the trainer has them when it learns from them."""
@@ -48,7 +48,7 @@ def advantages(
     from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
 
-    judges = for_trl(table, mode, shuffle=shuffle)
+    judges = for_trl(table, mode, shuffle_groups_of=shuffle_groups_of)
     seen: list[list[float]] = []
 
     class Look(TrainerCallback):
@@ -120,7 +120,14 @@ def test_a_shuffled_control_deals_the_advantages_out_within_each_group(tiny, tmp
     """An answer's channels stay together, no group gets another's, and over many steps nobody is better."""
     steps, expected = 60, GDPO if mode == "gdpo" else PAPER
     seen, history = advantages(
-        tiny, tmp_path, Table(lambda _: ROWS), mode, batch=8, steps=steps, shuffle=3, logging_steps=1
+        tiny,
+        tmp_path,
+        Table(lambda _: ROWS),
+        mode,
+        batch=8,
+        steps=steps,
+        shuffle_groups_of=4,
+        logging_steps=1,
     )
     groups = [expected[:4], expected[4:]]
     for found in seen:
@@ -131,3 +138,12 @@ def test_a_shuffled_control_deals_the_advantages_out_within_each_group(tiny, tmp
         max(map(abs, means)) < 0.4
     )  # the deviation of such a mean is 0.1; without shuffling some are over 1
     assert {round(row["reward"], 4) for row in history if "reward" in row} == {round(history[0]["reward"], 4)}
+
+
+@pytest.mark.parametrize("mode", ["gdpo", "paper"])
+def test_where_a_judge_is_down_nothing_is_learned_from_the_others_alone(tiny, tmp_path, mode) -> None:
+    down = [(passes, 50 if at == 4 else None) for at, (passes, _) in enumerate(ROWS)]  # 1 of 5 is scored
+    (found,), history = advantages(tiny, tmp_path, Table(lambda _: down), mode, batch=8, logging_steps=1)
+    assert found == [0.0] * 8
+    assert history[0]["judges/failed"] == 1
+    assert history[0]["judges/unscored"] == pytest.approx(4 / 8)
