@@ -83,7 +83,7 @@ for command in (sft, grpo, data):
 @click.option("--json", "as_json", is_flag=True, help="A summary, one JSON document on stdout.")
 def score(rows: str, out: str | None, as_json: bool, **options: Any) -> int:
     """Rewards of ROWS, a JSONL of prompts and completions; writes the same rows with reward and channels."""
-    from opendesign.train.scoring import score_rows
+    from opendesign.train.scoring import score_rows, written
 
     if as_json and out is None:
         raise click.UsageError("With --json the summary goes to stdout: name a file for the rows with --out.")
@@ -93,7 +93,7 @@ def score(rows: str, out: str | None, as_json: bool, **options: Any) -> int:
         if out is None:
             summary = score_rows(Path(rows), sys.stdout, reward)
         else:
-            with _writable(out) as stream:
+            with written(Path(out)) as stream:
                 summary = score_rows(Path(rows), stream, reward)
     found = summary.to_dict()
     if as_json:
@@ -106,15 +106,6 @@ def score(rows: str, out: str | None, as_json: bool, **options: Any) -> int:
             err=True,
         )
     return 1 if summary.unscored else 0
-
-
-def _writable(out: str) -> Any:
-    from opendesign.errors import UsageError
-
-    try:
-        return Path(out).open("w", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written: {(error.strerror or str(error)).lower()}.") from error
 
 
 @train.command(context_settings={"show_default": True})

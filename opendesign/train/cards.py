@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from opendesign.train import AgenticReward
     from opendesign.train.prompts import Asked
 
-__all__ = ["Provenance", "about_prompts", "about_reward", "inherited", "keep", "short", "text", "write"]
+__all__ = [
+    "Provenance",
+    "about_prompts",
+    "about_reward",
+    "about_steps",
+    "inherited",
+    "keep",
+    "short",
+    "text",
+    "write",
+]
 
 FILE = "README.md"
 #: The test cases that a model has learned, beside its weights, so that what is trained from it says so too.
@@ -50,11 +60,18 @@ def about_prompts(asked: Asked) -> dict[str, object]:
     return {"Prompts": f"{asked.source} ({asked.hash}): {counts}"}
 
 
-def text(made: Provenance, *, step: int, found: list[Point]) -> str:
-    """The card in Markdown."""
+def about_steps(config: Any) -> dict[str, object]:
+    """Rows of a card about how it was learned."""
+    return {"Learning rate": f"{config.learning_rate:g}, {config.lr_scheduler_type}", "Seed": config.seed}
+
+
+def text(made: Provenance, *, step: int, found: list[Point], ended: str | None = None) -> str:
+    """The card in Markdown. ``ended``: why the training ended before its last step, in a sentence."""
     import opendesign
 
     lines = [f"# {made.title}, step {step}", ""]
+    if ended:
+        lines += [f"**Ended early.** {ended}", ""]
     if made.test_cases:
         named = ", ".join(made.test_cases[:_MOST_NAMED])
         rest = len(made.test_cases) - _MOST_NAMED
@@ -73,9 +90,25 @@ def text(made: Provenance, *, step: int, found: list[Point]) -> str:
             f"{'–' if one.gap is None else f'{one.gap:+.2f}'} |"
             for one in found
         ]
-        lines += ["", "The gap is in standard deviations of each judge's scores at step 0.", ""]
-    lines.append("Test with a judge of another family: a model learns to please the judge that trains it.")
-    return "\n".join(lines) + "\n"
+        lines += [
+            "",
+            f"Means of the weighted rewards of answers to held-out prompts. {_about_gap(found)}",
+            "",
+        ]
+    if "Judges" in made.facts:
+        lines.append(
+            "Test with a judge of another family: a model learns to please the judge that trains it."
+        )
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _about_gap(found: list[Point]) -> str:
+    if all(one.gap is None for one in found):
+        return (
+            "A judge gave all held-out answers one score at step 0, so that there is no gap and no limit "
+            "to it."
+        )
+    return "The gap is in standard deviations of each judge's scores at step 0."
 
 
 def short(path: str) -> str:
@@ -87,10 +120,10 @@ def _cell(value: object) -> str:
     return " ".join(str(value).split()).replace("|", "\\|")
 
 
-def write(folder: Path, made: Provenance, state: Any) -> None:
+def write(folder: Path, made: Provenance, state: Any, ended: str | None = None) -> None:
     """Put the card into ``folder``, in place of the trainer's."""
-    found = points(state.log_history)
-    (folder / FILE).write_text(text(made, step=state.global_step, found=found), encoding="utf-8")
+    card = text(made, step=state.global_step, found=points(state.log_history), ended=ended)
+    (folder / FILE).write_text(card, encoding="utf-8")
     if made.test_cases:
         (folder / TEST_CASES).write_text(json.dumps(made.test_cases), encoding="utf-8")
 

@@ -19,6 +19,7 @@ answers each, KL 0.001, clip 0.5. How many steps the paper does not tell: 200 ar
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,6 +62,28 @@ GRPO: Mapping[str, Any] = {
     "max_completion_length": 8192,
     "logging_steps": 1,
 }
+#: Fields of TRL's that this file has a word of its own for.
+_OURS: Mapping[str, str] = {
+    "output_dir": "out",
+    "seed": "seed",
+    "per_device_train_batch_size": "per_device",
+    "gradient_accumulation_steps": "'batch' (SFT) or 'prompts_a_step' (GRPO)",
+    "num_generations": "answers",
+    "eval_strategy": "[held_out]",
+    "eval_steps": "'every' of [held_out]",
+    "reward_weights": "'weights' of [reward]",
+    "multi_objective_aggregation": "mode",
+}
+#: Fields of TRL's without which a training could not be guarded or resumed.
+_NEEDED = (
+    "eval_delay",
+    "eval_on_start",
+    "logging_strategy",
+    "num_generations_eval",
+    "resume_from_checkpoint",
+    "save_only_model",
+    "save_strategy",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +162,24 @@ def read_settings(file: Path) -> Settings:
         raise UsageError(
             f"{shown(file)}: a held-out judge needs 'every' from 1 and 'prompts.held_out' from 2."
         )
+    if settings.held_out is not None and not (settings.held_out.limit is None or settings.held_out.limit > 0):
+        raise UsageError(f"{shown(file)}: the 'limit' of [held_out] is a number above 0.")
+    for name in settings.trainer.keys() & _OURS.keys():
+        word = _OURS[name] if "'" in _OURS[name] or "[" in _OURS[name] else f"'{_OURS[name]}'"
+        raise UsageError(f"{shown(file)}: '{name}' of [trainer] is said as {word} here.")
+    for name in settings.trainer:
+        if name in _NEEDED:
+            raise UsageError(
+                f"{shown(file)}: '{name}' of [trainer] cannot be set: guards and resuming depend on it."
+            )
+    for name in ("max_steps", "num_train_epochs"):
+        if (value := settings.trainer.get(name, 1)) is not None and not _above_nought(value):
+            raise UsageError(f"{shown(file)}: '{name}' of [trainer] is {value!r}; it has to be above 0.")
     return settings
+
+
+def _above_nought(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 def processes() -> int:
@@ -172,6 +212,7 @@ def trainer_settings(stage: Stage, settings: Settings) -> dict[str, Any]:
     Raises ``UsageError`` where several GPUs would be one process's, which TRL's trainers do not do.
     """
     import torch
+    from transformers import TrainingArguments
 
     seen = torch.cuda.device_count()
     if seen > 1 and "WORLD_SIZE" not in os.environ and not settings.trainer.get("use_cpu"):
@@ -180,6 +221,12 @@ def trainer_settings(stage: Stage, settings: Settings) -> dict[str, Any]:
             "or show it one with CUDA_VISIBLE_DEVICES=0."
         )
     rows = settings.batch if stage == "sft" else settings.prompts_a_step * settings.answers
+    gpu = torch.cuda.is_available()
+    # TRL trades time for a GPU's memory, under a name that newer versions of transformers have changed.
+    known = TrainingArguments.__dataclass_fields__
+    recomputing = next(
+        name for name in known if name in ("activation_checkpointing", "gradient_checkpointing")
+    )
     usual = dict(SFT if stage == "sft" else {**GRPO, "num_generations": settings.answers})
     if "num_train_epochs" in settings.trainer:
         usual.pop("max_steps", None)
@@ -187,9 +234,12 @@ def trainer_settings(stage: Stage, settings: Settings) -> dict[str, Any]:
         "output_dir": str(settings.folder),
         "seed": settings.seed,
         "report_to": "none",
-        "bf16": torch.cuda.is_available(),
+        "bf16": gpu,
+        "dataloader_pin_memory": gpu,
+        **({} if gpu else {recomputing: False}),
+        "logging_nan_inf_filter": False,  # what is not a number is not to look like one
         "save_strategy": "steps",
-        "save_steps": 50,
+        "save_steps": 20,
         "save_total_limit": 3,
         "per_device_train_batch_size": settings.per_device,
         "gradient_accumulation_steps": spread(rows, settings.per_device),

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["draw", "keep", "rows"]
 
 JSON, PICTURE = "curves.json", "curves.png"
-#: panel → metrics in it, as the trainer names them and as they are shown
+#: panel, in the order of the picture → metrics in it, as the trainer names them and as they are shown
 _PANELS: Mapping[str, Mapping[str, str]] = {
     "reward": {"reward": "mean"},
     "channels": {},  # rewards/<name>/mean
     "pages": {"judges/gated": "fail the gate", "judges/unscored": "unscored"},
+    "held-out prompts": {},  # from heldout.points, as is
+    "gap": {},
     "loss": {"loss": "loss", "kl": "KL"},
 }
 
@@ -52,26 +54,33 @@ def _place(metric: str) -> tuple[str, str] | None:
     return None
 
 
-def draw(history: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Write ``curves.json`` and, where there is anything to draw, ``curves.png`` into ``folder``."""
+def draw(history: Sequence[Mapping[str, Any]], folder: Path, title: str = "") -> None:
+    """Write ``curves.json`` and, where there is anything to draw, ``curves.png`` into ``folder``.
+
+    ``title`` stands over all panels.
+    """
     import vl_convert
 
     values = rows(history)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / JSON).write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
-    panels = list(dict.fromkeys(row["panel"] for row in values))
-    if not panels:
+    panels = {panel: [row for row in values if row["panel"] == panel] for panel in _PANELS}
+    if not values:
         return
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "title": title,
         "columns": 2,
-        "concat": [_panel(panel, [row for row in values if row["panel"] == panel]) for panel in panels],
+        "concat": [_panel(panel, its) for panel, its in panels.items() if its],
         "resolve": {"scale": {"color": "independent"}},
     }
     (folder / PICTURE).write_bytes(vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[]))
 
 
 def _panel(title: str, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    color = {"field": "curve", "type": "nominal", "title": None}
+    if {row["curve"] for row in values} == {title}:  # a legend would say it again
+        color["legend"] = None
     return {
         "title": title,
         "width": 320,
@@ -81,19 +90,19 @@ def _panel(title: str, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "encoding": {
             "x": {"field": "step", "type": "quantitative", "axis": {"title": "step", "tickMinStep": 1}},
             "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
-            "color": {"field": "curve", "type": "nominal", "title": None},
+            "color": color,
         },
     }
 
 
-def keep(folder: Path) -> TrainerCallback:
+def keep(folder: Path, title: str = "") -> TrainerCallback:
     """Draws the curves anew with every checkpoint, every evaluation, and at the end."""
     from transformers import TrainerCallback
 
     class Keep(TrainerCallback):  # type: ignore[misc]
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             if state.is_world_process_zero:
-                draw(state.log_history, folder)
+                draw(state.log_history, folder, title)
 
         on_evaluate = on_train_end = on_save
 

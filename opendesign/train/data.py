@@ -21,13 +21,15 @@ from opendesign.cases.reading import read_jsonl, shown
 from opendesign.errors import UnknownName, UsageError
 from opendesign.running.store import Store, find_run
 from opendesign.train.channels import Evaluation, Found, evaluation_of
+from opendesign.train.pairs import checked, checked_pair, refuse_mixed, silent
 from opendesign.train.rows import rows_of
-from opendesign.train.scoring import pair_of
+from opendesign.train.scoring import pair_of, written
 from opendesign.types import Failure
 
 __all__ = ["Kind", "Picked", "Sample", "pick", "read_samples", "write_data"]
 
 Kind = Literal["rft", "dpo"]
+_MOST = 1e9  # of a reward: sums and means of such are finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,7 @@ class Sample:
     completion: Any
     reward: float | None
     gated: bool = False
+    where: str = ""  # it comes from, as a person would look it up
 
     @property
     def asked(self) -> str:
@@ -67,8 +70,8 @@ def pick(samples: Iterable[Sample], kind: Kind, *, margin: float = 0.0) -> Picke
     """The rows of ``kind``, one a prompt at most.
 
     RFT takes the best answer, DPO the best as chosen and the worst as rejected where they are more than
-    ``margin`` apart. An answer that fails the gate is never learned from, an unscored one is never used. Of
-    equal rewards the first sample counts.
+    ``margin`` apart. An answer that fails the gate is never learned from, one that is unscored or says
+    nothing is never used. Of equal rewards the first sample counts.
     """
     if kind not in get_args(Kind):
         raise UnknownName("kind of data", str(kind), get_args(Kind))
@@ -82,12 +85,11 @@ def pick(samples: Iterable[Sample], kind: Kind, *, margin: float = 0.0) -> Picke
             group.append(sample)
     rows, learned = [], []
     for group in groups.values():
-        best = max((one for one in group if not one.gated), key=_reward, default=None)
-        worst = min(group, key=_reward, default=None)
-        if best is None or worst is None or (kind == "dpo" and not _reward(best) - _reward(worst) > margin):
-            continue
-        learned.append(_reward(best))
-        rows.append(_row(kind, best, worst))
+        said = [one for one in group if not silent(one.completion)]
+        best = max((one for one in said if not one.gated), key=_reward, default=None)
+        if best is not None and (row := _row(kind, best, said, margin)):
+            learned.append(_reward(best))
+            rows.append(row)
     every = [_reward(sample) for group in groups.values() for sample in group]
     return Picked(
         rows=tuple(rows),
@@ -108,9 +110,13 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 6) if values else None
 
 
-def _row(kind: Kind, best: Sample, worst: Sample) -> dict[str, Any]:
+def _row(kind: Kind, best: Sample, said: Sequence[Sample], margin: float) -> dict[str, Any] | None:
     if kind == "rft":
         return {"prompt": best.prompt, "completion": best.completion}
+    # A judge may give one answer two scores.
+    worst = min((one for one in said if one.completion != best.completion), key=_reward, default=None)
+    if worst is None or not _reward(best) - _reward(worst) > margin:
+        return None
     return {"prompt": best.prompt, "chosen": best.completion, "rejected": worst.completion}
 
 
@@ -133,7 +139,10 @@ def write_data(
 
     from opendesign.train.prompts import refuse_test_cases
 
+    if any(Path(source).resolve() == out.resolve() for source in sources):
+        raise UsageError(f"{out} is a file that is read: name another to write to.")
     samples = [sample for source in sources for sample in read_samples(source, judges, weights)]
+    refuse_mixed((sample.where, sample.prompt) for sample in samples)
     prompts = list({sample.asked: sample.prompt for sample in samples}.values())
     cases = [row.case.prompt for row in rows_of(prompts, [""] * len(prompts), {})]
     found = refuse_test_cases(cases, allow=allow_test_cases)
@@ -143,11 +152,8 @@ def write_data(
             f"Of {picked.samples} samples none can be learned from: they fail the gate, are unscored, or are "
             "equally good."
         )
-    try:
-        with out.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in picked.rows)
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written: {(error.strerror or str(error)).lower()}.") from error
+    with written(out) as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in picked.rows)
     return picked
 
 
@@ -166,13 +172,21 @@ def _from_file(file: Path) -> Iterator[Sample]:
     for number, row in read_jsonl(file, Mapping[str, Any]):  # type: ignore[type-abstract]
         where = f"{shown(file)}, line {number}"
         prompt, completion = pair_of(row, where)
+        if silent(completion):
+            prompt = checked(prompt, "prompt", where)
+        else:
+            prompt, completion = checked_pair(prompt, completion, where)
         if "reward" not in row:
             raise UsageError(f"{where} has no 'reward': make it with opendesign train score.")
         reward = row["reward"]
         if reward is not None and (isinstance(reward, bool) or not isinstance(reward, (int, float))):
             raise UsageError(f"{where}: 'reward' is no number and not null.")
-        gated = bool(row.get("gated", False))
-        yield Sample(prompt=prompt, completion=completion, reward=reward, gated=gated)
+        if reward is not None and not abs(reward) <= _MOST:
+            raise UsageError(f"{where}: 'reward' is no number from {-_MOST:g} to {_MOST:g}.")
+        gated = row.get("gated", False)
+        if not isinstance(gated, bool):
+            raise UsageError(f"{where}: 'gated' is neither true nor false.")
+        yield Sample(prompt=prompt, completion=completion, reward=reward, gated=gated, where=where)
 
 
 def _from_run(folder: Path, judges: Sequence[str], weights: Mapping[str, float] | None) -> Iterator[Sample]:
@@ -193,6 +207,7 @@ def _from_run(folder: Path, judges: Sequence[str], weights: Mapping[str, float] 
                 completion=[{"role": "assistant", "content": answer.text}],
                 reward=evaluation.total if evaluation else None,
                 gated=evaluation.gated if evaluation else False,
+                where=shown(folder),
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -9,15 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opendesign.canonical import hash_of
-from opendesign.errors import UsageError
+from opendesign.errors import UnknownName, UsageError
 from opendesign.judging.asking.abilities import asked_name
+from opendesign.judging.cards import load_card
 from opendesign.train import AgenticReward, cards
 from opendesign.train.config import HeldOut, Settings, processes, trainer_settings
 from opendesign.train.family import families
+from opendesign.train.folder import BASE, Outcome, take_folder
 from opendesign.train.heldout import watch
 from opendesign.train.loading import ends_of, fingerprint, load_model, need_extra, plain_folder
+from opendesign.train.panel import role_of
 from opendesign.train.prompts import Asked, ask, rows_for
-from opendesign.train.running import Outcome, take_folder, train
+from opendesign.train.running import train
 from opendesign.train.sft import configured
 from opendesign.train.trl import HELD_OUT, for_trl
 
@@ -42,7 +46,7 @@ def run_grpo(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
         if settings.held_out is not None:
             beside = open_rewards.enter_context(held_out_reward(settings.held_out, reward))
         config = _config(settings, asked, reward)
-        made = _provenance(settings, asked, reward, beside)
+        made = _provenance(settings, config, asked, reward, beside)
         if outcome := take_folder(settings, "grpo", _made_of(settings, asked, reward, beside)):
             return outcome
         trainer = _trainer(settings, config, asked, reward, beside)
@@ -53,15 +57,18 @@ def run_grpo(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
 
 def reward_of(settings: Mapping[str, Any], table: str = "reward") -> AgenticReward:
     """The reward of a table. Raises ``UsageError`` for a setting that there is none of."""
-    try:
-        return AgenticReward(**settings)
-    except TypeError as error:
-        raise UsageError(f"[{table}]: {error}.") from error
+    known = inspect.signature(AgenticReward).parameters
+    for name in settings:
+        if name not in known:
+            raise UnknownName(f"setting of [{table}]", name, known)
+    return AgenticReward(**settings)
 
 
 def held_out_reward(held_out: HeldOut, training: AgenticReward) -> AgenticReward:
     """The held-out judge. Raises ``UsageError`` where it is the training judge, or of its model's family."""
-    named = {"judges": held_out.judges, "judge_models": dict(held_out.judge_models)}
+    named: dict[str, Any] = {"judges": held_out.judges, "judge_models": dict(held_out.judge_models)}
+    if not any(role_of(load_card(name)) == "execution" for name in held_out.judges):
+        named["gate"] = None  # the training has one, and the held-out judge looks at every page
     reward = reward_of({**named, **held_out.settings}, "held_out")
     theirs = [(seat.card.name, _model_name(seat)) for seat in _seats(training)]
     if all((seat.card.name, _model_name(seat)) in theirs for seat in _seats(reward)):
@@ -155,10 +162,9 @@ def _trainer(
     settings: Settings, config: Any, asked: Asked, reward: AgenticReward, beside: AgenticReward | None
 ) -> Any:
     from datasets import Dataset
-    from trl import GRPOTrainer
 
     with config.main_process_first(local=False):
-        base = plain_folder(settings.model, settings.folder / "base", settings.dtype)
+        base = plain_folder(settings.model, settings.folder / BASE, settings.dtype)
     model, tokenizer = load_model(base, settings.dtype)
     judges = for_trl(
         reward,
@@ -168,7 +174,7 @@ def _trainer(
         shuffle_groups_of=config.num_generations if settings.shuffled else None,
     )
     train_on, held_out = _rows(settings, asked, chat=tokenizer.chat_template is not None)
-    return GRPOTrainer(
+    return _trainer_class()(
         model,
         judges.functions,
         config,
@@ -176,6 +182,20 @@ def _trainer(
         eval_dataset=Dataset.from_list(held_out) if held_out else None,
         processing_class=tokenizer,
     )
+
+
+def _trainer_class() -> type[Any]:
+    from trl import GRPOTrainer
+
+    class Resumable(GRPOTrainer):  # type: ignore[misc]
+        """Draws the order of the prompts from the epoch, so that a resumed training goes on with it."""
+
+        def _get_train_sampler(self, dataset: Any = None) -> Any:
+            sampler = super()._get_train_sampler(dataset)
+            sampler.set_epoch = lambda epoch: sampler.generator.manual_seed(self.args.seed + epoch)
+            return sampler
+
+    return Resumable
 
 
 def _rows(settings: Settings, asked: Asked, *, chat: bool = True) -> list[list[dict[str, Any]]]:
@@ -198,13 +218,15 @@ def _made_of(
 
 
 def _provenance(
-    settings: Settings, asked: Asked, reward: AgenticReward, beside: AgenticReward | None
+    settings: Settings, config: Any, asked: Asked, reward: AgenticReward, beside: AgenticReward | None
 ) -> cards.Provenance:
     facts: dict[str, object] = {
         "Base": cards.short(settings.model),
         "Stage": f"GRPO, mode {settings.mode}" + (", control: rewards shuffled" if settings.shuffled else ""),
         **cards.about_reward(reward, settings.reward.get("judge_models", {})),
         **cards.about_prompts(asked),
+        "A step": f"{settings.prompts_a_step} prompts with {settings.answers} answers each",
+        **cards.about_steps(config),
         "Settings": settings.hash,
     }
     if beside is not None and settings.held_out is not None:

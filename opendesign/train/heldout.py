@@ -27,20 +27,31 @@ __all__ = ["Ending", "Point", "after_evaluation", "after_step", "points", "watch
 
 #: Metrics that ``trl.for_trl`` logs: 1 where a whole batch abstains; share of rows that both have not scored.
 _FAILED, _UNSCORED = "judges/failed", f"eval_{HELD_OUT}/unscored"
-_MOST_FAILED = 10  # logged steps in a row
+_MOST_FAILED = 10  # steps in a row
 _MOST_UNSCORED = 0.5
+#: TRL's own metric: the share of prompts all answers to which earned the same.
+_EQUAL, _MOST_EQUAL = "frac_reward_zero_std", 5  # logged steps in a row
 
 log = logging.getLogger("opendesign.train")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Both judges' means at one step. ``gap`` is None where a judge's scores did not differ at step 0."""
+    """Both judges' means at one step, and by how many standard deviations they have risen since step 0: None
+    where a judge's scores did not differ then."""
 
     step: int
     training: float
     held_out: float
-    gap: float | None
+    training_rise: float | None
+    held_out_rise: float | None
+
+    @property
+    def gap(self) -> float | None:
+        """By how much more the training judge has risen."""
+        if self.training_rise is None or self.held_out_rise is None:
+            return None
+        return self.training_rise - self.held_out_rise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +67,13 @@ def points(history: Sequence[Mapping[str, Any]]) -> list[Point]:
     evaluated = _evaluations(history)
     found = []
     for row in filter(_scored, evaluated):
-        training, held_out = (_rise(row, evaluated[0], judge) for judge in ("training", "held_out"))
         found.append(
             Point(
                 step=int(row["step"]),
                 training=_mean(row, "training"),
                 held_out=_mean(row, "held_out"),
-                gap=None if training is None or held_out is None else training - held_out,
+                training_rise=_rise(row, evaluated[0], "training"),
+                held_out_rise=_rise(row, evaluated[0], "held_out"),
             )
         )
     return found
@@ -157,11 +168,20 @@ def _unscored(before: Sequence[Mapping[str, Any]], step: int) -> Ending | None:
 
 
 def after_step(history: Sequence[Mapping[str, Any]]) -> Ending | None:
-    """What the newest steps mean for the training."""
+    """What the newest steps mean for the training. Warns where there is nothing to learn from."""
     if not history or _FAILED not in history[-1]:
         return None
-    last = [row[_FAILED] for row in history if _FAILED in row][-_MOST_FAILED:]
-    if len(last) < _MOST_FAILED or min(last) < 1:
+    equal = [row.get(_EQUAL, 0.0) == 1 for row in history if _FAILED in row][-_MOST_EQUAL - 1 :]
+    if equal[-_MOST_EQUAL:] == [True] * _MOST_EQUAL and equal != [True] * (_MOST_EQUAL + 1):
+        log.warning(
+            "In %d steps in a row all answers to a prompt have earned the same, and nothing is learned from "
+            "these: look at what the model says. Is it asked as it was fitted (see 'system' of 'prompts')?",
+            _MOST_EQUAL,
+        )
+    # Logged may be a mean of several steps.
+    logged = [row for row in history if _FAILED in row]
+    worked = next((row["step"] for row in reversed(logged) if row[_FAILED] < 1), 0)
+    if logged[-1]["step"] - worked < _MOST_FAILED:
         return None
     return Ending(
         why=f"The judges have failed in {_MOST_FAILED} steps in a row, up to step {history[-1]['step']}, and "

@@ -18,6 +18,7 @@ from opendesign.cases.overlap import near_duplicates, read_runs, run_hashes, wor
 from opendesign.cases.reading import read_jsonl, shown
 from opendesign.errors import UsageError
 from opendesign.train.config import Prompts
+from opendesign.train.pairs import checked
 from opendesign.train.rows import rows_of
 from opendesign.types import Case
 
@@ -43,6 +44,8 @@ def ask(prompts: Prompts, *, held_out: int = 0, allow_test_cases: bool = False) 
 
     Raises ``UsageError`` where test cases are among them and not allowed, and where too few are left.
     """
+    if prompts.limit is not None and prompts.limit < 1:
+        raise UsageError(f"'limit' of [prompts] is {prompts.limit}; it has to be 1 or more.")
     if prompts.file is not None:
         source, cases = shown(Path(prompts.file)), cases_of(Path(prompts.file))[: prompts.limit]
     else:
@@ -68,10 +71,17 @@ def ask(prompts: Prompts, *, held_out: int = 0, allow_test_cases: bool = False) 
 
 def cases_of(file: Path) -> tuple[Case, ...]:
     """The cases of a JSONL of prompts, with the columns that the reward knows."""
-    rows = [row for _, row in read_jsonl(file, Mapping[str, Any])]  # type: ignore[type-abstract]
-    for number, row in enumerate(rows, start=1):
-        if not row.get("prompt"):
-            raise UsageError(f"{shown(file)}, row {number}: there is no 'prompt'.")
+    rows = []
+    for number, row in read_jsonl(file, Mapping[str, Any]):  # type: ignore[type-abstract]
+        where = f"{shown(file)}, line {number}"
+        prompt = checked(row.get("prompt"), "prompt", where)
+        turns = prompt if isinstance(prompt, list) else []
+        if others := [turn["role"] for turn in turns if turn["role"] != "user"]:
+            raise UsageError(
+                f"{where}: 'prompt' has a turn of the {others[0]}, which is not asked: take it out, and say "
+                "what is said before each prompt as 'system' of [prompts]."
+            )
+        rows.append({**row, "prompt": prompt})
     if not rows:
         raise UsageError(f"{shown(file)} has no prompts: give one JSON object a line.")
     names = ("category", "case_id", "requirements")
@@ -112,9 +122,10 @@ def refuse_test_cases(prompts: Sequence[str], *, allow: bool) -> tuple[str, ...]
     """The test cases among the prompts. Raises ``UsageError`` where there are some that are not allowed."""
     found = among_test_cases(prompts)
     if found and not allow:
+        named = ", ".join(found[:3]) + (", …" if len(found) > 3 else "")
         raise UsageError(
-            f"{len(found)} of the prompts are test cases or nearly so ({', '.join(found[:3])}): a model that "
-            "learned them cannot be tested with them. Take them out, or add --allow-test-cases."
+            f"{len(found)} of the prompts are test cases or nearly so ({named}): a model that learned them "
+            "cannot be tested with them. Take them out, or add --allow-test-cases."
         )
     return found
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import json
+import logging
+import math
+import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,8 +20,9 @@ from opendesign.train.channels import Evaluation
 from opendesign.train.reward import AgenticReward
 from opendesign.train.rows import COLUMNS
 
-__all__ = ["Summary", "pair_of", "score_rows", "told"]
+__all__ = ["Summary", "pair_of", "score_rows", "told", "written"]
 
+log = logging.getLogger("opendesign.train")
 _AT_ONCE = 256  # rows evaluated as one batch
 
 
@@ -78,8 +84,13 @@ def score_rows(source: Path, out: TextIO, reward: AgenticReward) -> Summary:
     """
     from opendesign.running.execute import run_sync
 
-    for _ in _rows(source):
-        pass
+    if not source.is_file():
+        raise UsageError(f"{source} is no file: rows are read twice, so keep them in one.")
+    named = {tuple(row) for row, *_ in _rows(source)}
+    if not named:
+        raise UsageError(f"{source} has no rows: give one JSON object a line.")
+    for name, near in sorted({pair for columns in named for pair in _misspelt(columns)}):
+        log.warning("The column '%s' is not used: did you mean '%s'?", name, near)
     summary, rows = Summary(reward), _rows(source)
     while batch := list(islice(rows, _AT_ONCE)):
         prompts, completions = [prompt for _, prompt, _ in batch], [completion for *_, completion in batch]
@@ -114,10 +125,50 @@ def pair_of(row: Mapping[str, Any], where: str) -> tuple[Any, Any]:
     return row["prompt"], row["completion"]
 
 
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[TextIO]:
+    """What ``path`` holds once all of it is written; till then, and after a fault, it stays as it was.
+
+    What was written before a fault is kept beside it. Raises ``UsageError`` where it cannot be written.
+    """
+    apart = path.is_file() or not path.exists()  # a pipe or a device cannot be replaced
+    place = path.resolve() if apart else path
+    made = place.with_name(f"{place.name}.{os.getpid()}.part") if apart else path
+    try:
+        if path.is_file():
+            path.open("a").close()  # one that is protected stays so
+        with made.open("w", encoding="utf-8") as stream:
+            yield stream
+        if apart:
+            made.replace(place)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
+    finally:
+        if apart:
+            with contextlib.suppress(OSError):  # where it could not be made
+                _keep(made)
+
+
+def _keep(made: Path) -> None:
+    """Of a file that was not finished what is in it."""
+    if made.stat().st_size:
+        log.warning("What was done before is in %s.", made)
+    else:
+        made.unlink()
+
+
+def _misspelt(columns: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Those of a row's columns that are nearly one that is used and that the row lacks, with that one."""
+    lacking = [name for name in COLUMNS if name not in columns]
+    for name in columns:
+        for near in difflib.get_close_matches(name.lower(), lacking, 1, 0.75):
+            yield name, near
+
+
 def _rows(source: Path) -> Iterator[tuple[dict[str, Any], Any, Any]]:
     """Each row with its prompt and its completion."""
     try:
-        with source.open(encoding="utf-8") as lines:
+        with source.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     where = f"Line {number} of {source}"
@@ -131,12 +182,21 @@ def _rows(source: Path) -> Iterator[tuple[dict[str, Any], Any, Any]]:
 
 def _row(line: str, where: str) -> dict[str, Any]:
     try:
-        row = json.loads(line, parse_constant=_refuse)
+        row = json.loads(line, parse_constant=_refuse, parse_float=_finite)
+    except OverflowError:
+        raise UsageError(f"{where}: a number is infinite: write a finite one.") from None
     except (ValueError, RecursionError):
         raise UsageError(f"{where} is not JSON: give one object a line.") from None
     if not isinstance(row, dict):
         raise UsageError(f"{where} is no object: give one a line, with 'prompt' and 'completion'.")
     return row
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise OverflowError
+    return number
 
 
 def _refuse(name: str) -> Any:

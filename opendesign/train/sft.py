@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from opendesign.canonical import hash_of
-from opendesign.cases.reading import read_jsonl, shown
+from opendesign.cases.reading import shown
 from opendesign.errors import UsageError
 from opendesign.train import cards
 from opendesign.train.config import Settings, trainer_settings
+from opendesign.train.folder import Outcome, take_folder
 from opendesign.train.loading import fingerprint, load_model, need_extra
+from opendesign.train.pairs import read_pairs
 from opendesign.train.prompts import refuse_test_cases
 from opendesign.train.rows import rows_of
-from opendesign.train.running import Outcome, take_folder, train
+from opendesign.train.running import train
 
 __all__ = ["run_sft"]
+
+log = logging.getLogger("opendesign.train")
 
 
 def run_sft(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
@@ -33,8 +38,7 @@ def run_sft(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
     asked = [row.case.prompt for row in rows_of([row["prompt"] for row in rows], [""] * len(rows), {})]
     found = refuse_test_cases(asked, allow=allow_test_cases)
 
-    from datasets import Dataset
-    from trl import SFTConfig, SFTTrainer
+    from trl import SFTConfig
 
     config = configured(SFTConfig, trainer_settings("sft", settings))
     test_cases = tuple(dict.fromkeys([*found, *cards.inherited(settings.model)]))
@@ -42,36 +46,35 @@ def run_sft(settings: Settings, *, allow_test_cases: bool = False) -> Outcome:
     if outcome := take_folder(settings, "sft", made_of):
         return outcome
     model, tokenizer = load_model(settings.model, settings.dtype)
-    trainer = SFTTrainer(
-        model,
-        config,
-        train_dataset=Dataset.from_list(rows),
-        processing_class=tokenizer,
-    )
+    trainer = _trainer(model, tokenizer, config, rows)
+    if cut := sum(len(row["input_ids"]) >= config.max_length for row in trainer.train_dataset):
+        log.warning(
+            "%d of %d answers are cut at %d tokens, and the model never sees their end: raise 'max_length' "
+            "of [trainer] or leave them out.",
+            cut,
+            len(rows),
+            config.max_length,
+        )
     facts = {
         "Base": cards.short(settings.model),
         "Stage": "SFT",
-        "Data": f"{shown(Path(settings.data))}, {len(rows)} rows",
+        "Data": f"{shown(Path(settings.data))}, {len(rows)} rows, {settings.batch} a step",
+        **cards.about_steps(config),
         "Settings": settings.hash,
     }
     title = f"{Path(settings.out).name}: fitted to {len(rows)} answers"
     return train(trainer, settings, cards.Provenance(title=title, facts=facts, test_cases=test_cases))
 
 
-def read_pairs(file: Path) -> list[dict[str, Any]]:
-    """``prompt`` and ``completion`` of every row, both texts or both conversations."""
-    rows = []
-    for number, row in read_jsonl(file, Mapping[str, Any]):  # type: ignore[type-abstract]
-        pair = {name: row.get(name) for name in ("prompt", "completion")}
-        kinds = {type(value) for value in pair.values()}
-        if kinds not in ({str}, {list}) or not all(pair.values()):
-            raise UsageError(
-                f"{shown(file)}, line {number}: 'prompt' and 'completion' are no two texts or conversations."
-            )
-        rows.append(pair)
-    if not rows:
-        raise UsageError(f"{shown(file)} has no rows: give one JSON object a line.")
-    return rows
+def _trainer(model: Any, tokenizer: Any, config: Any, rows: list[dict[str, Any]]) -> Any:
+    from datasets import Dataset
+    from trl import SFTTrainer
+
+    try:
+        data = Dataset.from_list(rows)
+        return SFTTrainer(model, config, train_dataset=data, processing_class=tokenizer)
+    except Exception as error:  # a model without a chat template, say: each lack shows in its own way
+        raise UsageError(f"The training cannot be set up: {' '.join(str(error).split())}") from error
 
 
 def configured(kind: Any, arguments: Mapping[str, Any]) -> Any:

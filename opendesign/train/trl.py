@@ -165,13 +165,12 @@ async def _guarded(
 
 
 def _mostly_failed(found: Sequence[Evaluation]) -> bool:
-    """Whether a judge has no score for most of the pages that pass the gate."""
-    passing = [one for one in found if not one.gated]
-    names = passing[0].channels if passing else ()
-    worst = max((sum(one.channels[name] is None for one in passing) for name in names), default=0)
-    if 2 * worst <= len(passing):
+    """Whether judges have failed on most of the pages that pass the gate, also where there is a fallback."""
+    passing = sum(not one.gated for one in found)
+    failed = sum(one.unscored and not one.gated for one in found)
+    if 2 * failed <= passing:
         return False
-    log.warning("A judge failed on %d of %d pages: the batch abstains.", worst, len(passing))
+    log.warning("Judges failed on %d of %d pages: the batch abstains.", failed, passing)
     return True
 
 
@@ -208,7 +207,7 @@ def _both(found: Sequence[Evaluation], beside: Sequence[Evaluation], rows: int) 
     pairs = [
         (a.total, b.total)
         for a, b in zip(found, beside, strict=False)
-        if a.total is not None and b.total is not None
+        if a.total is not None and b.total is not None and not (a.unscored or b.unscored)
     ]
     sums = {f"{HELD_OUT}/unscored": 1 - len(pairs) / rows}
     for at, name in enumerate(("training", "held_out") if pairs else ()):

@@ -55,6 +55,22 @@ def test_curves_are_drawn_from_what_was_logged(tmp_path: Path) -> None:
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_panels_have_one_order_and_a_title_over_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import vl_convert
+
+    specs: list[dict[str, Any]] = []
+    monkeypatch.setattr(vl_convert, "vegalite_to_png", lambda spec, **_: specs.append(spec) or b"")
+    for history in (HISTORY, HISTORY[::-1]):
+        draw(history, tmp_path, "mine, control")
+        assert specs[-1]["title"] == "mine, control"
+        panels = [panel["title"] for panel in specs[-1]["concat"]]
+        assert panels == ["reward", "channels", "pages", "held-out prompts", "gap", "loss"]
+    legends = {panel["title"]: "legend" not in panel["encoding"]["color"] for panel in specs[-1]["concat"]}
+    assert (legends["loss"], legends["gap"], legends["channels"]) == (False, False, True)
+
+
 def test_a_card_says_what_must_not_be_tested() -> None:
     made = Provenance(title="mine", facts={"Base": "a|b"}, test_cases=("opendesign/game-001",))
     card = text(made, step=7, found=points(HISTORY))
@@ -63,6 +79,21 @@ def test_a_card_says_what_must_not_be_tested() -> None:
     assert "| 10 | 0.600 | 50.000 | +1.50 |" in card
     assert "| Base | a\\|b |" in card
     assert "Trained on test cases" not in text(Provenance(title="mine", facts={}), step=7, found=[])
+
+
+def test_a_card_says_how_it_ended_and_what_its_numbers_are() -> None:
+    judged = Provenance(title="mine", facts={"Judges": "static: static"})
+    card = text(judged, step=7, found=points(HISTORY), ended="At step 7 it was enough.")
+    assert card.startswith("# mine, step 7\n\n**Ended early.** At step 7 it was enough.\n\n| | |")
+    assert "weighted rewards" in card
+    assert "no limit to it" not in card
+    assert "the judge that trains it" in card
+    flat = points([logged(step, 0.4, 40.0, spreads=(0.0, 20.0)) for step in (0, 5)])
+    card = text(judged, step=7, found=flat)
+    assert "one score at step 0, so that there is no gap and no limit to it." in card
+    assert "Ended early" not in card
+    # No judge has trained what was fitted to answers.
+    assert "judge" not in text(Provenance(title="mine", facts={"Stage": "SFT"}), step=7, found=[])
 
 
 SILENT = {"eval_loss": 0.0, "eval_held_out/unscored": 1.0}

@@ -127,6 +127,14 @@ def test_conversations_that_were_scored_are_read(tmp_path: Path, kind: Kind) -> 
         ('{"prompt": "x", "completion": "y"}', "has no 'reward'"),
         ('{"messages": [{"role": "user"}], "reward": 1}', "the assistant says something"),
         ('{"prompt": "x", "completion": "y", "reward": "high"}', "is no number"),
+        (
+            f'{{"prompt": "x", "completion": "y", "reward": 1{"0" * 400}}}',
+            "line 1: 'reward' is no number from",
+        ),
+        (
+            '{"prompt": "x", "completion": "y", "reward": 1, "gated": "false"}',
+            "line 1: 'gated' is neither true nor false",
+        ),
         ('{"prompt": "x", "completion": "y", "reward": null}', "none can be learned from"),
         ('{"prompt": "x", "completion": "y", "reward": 0.5, "gated": true}', "none can be learned from"),
     ],
@@ -136,6 +144,29 @@ def test_what_cannot_be_learned_from_is_said(tmp_path: Path, line: str, said: st
     with pytest.raises(UsageError, match=said):
         write_data([str(tmp_path / "rows.jsonl")], tmp_path / "out.jsonl", "rft")
     assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_the_source_is_never_written_over(tmp_path: Path, link: bool) -> None:
+    source = tmp_path / "rows.jsonl"
+    source.write_text('{"prompt": "x", "completion": "y", "reward": 1, "mine": 2}', encoding="utf-8")
+    before, out = source.read_text(encoding="utf-8"), tmp_path / "link.jsonl" if link else source
+    if link:
+        out.symlink_to(source)
+    with pytest.raises(UsageError, match="name another"):
+        write_data([str(source)], out, "rft")
+    assert source.read_text(encoding="utf-8") == before
+
+
+def test_a_file_stays_as_it_was_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"prompt": "x", "completion": "y", "reward": 1}', encoding="utf-8")
+    out.write_text("mine", encoding="utf-8")
+    monkeypatch.setattr("opendesign.train.data.json.dumps", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_data([str(source)], out, "rft")
+    assert out.read_text(encoding="utf-8") == "mine"
+    assert {file.name for file in tmp_path.iterdir()} == {"rows.jsonl", "out.jsonl"}
 
 
 @pytest.mark.parametrize("command", ["sft", "grpo"])

@@ -39,6 +39,37 @@ def test_a_case_and_its_near_duplicates_are_refused(tmp_path: Path, change) -> N
     assert ask(Prompts(file=str(file)), allow_test_cases=True).test_cases == (f"opendesign/{CASE.id}",)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ([{"role": "system", "content": "x"}, {"role": "user", "content": "y"}], "'system' of \\[prompts\\]"),
+        (
+            [{"role": "user", "content": "y"}, {"role": "assistant", "content": "x"}],
+            "'system' of \\[prompts\\]",
+        ),
+        ([{"role": "user", "content": None}], "content is no text"),
+        (5, "'prompt' is no text"),
+        ("", "'prompt' is empty"),
+        (None, "'prompt' is no text"),
+    ],
+)
+def test_a_prompt_that_would_lose_words_is_refused_with_its_line(tmp_path: Path, prompt, said: str) -> None:
+    file = tmp_path / "mine.jsonl"
+    rows = [{"prompt": [{"role": "user", "content": "a page about tin toys"}]}, {"prompt": prompt}]
+    file.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.raises(UsageError, match=f"line 3: .*{said}"):
+        ask(Prompts(file=str(file)))
+
+
+@pytest.mark.parametrize("limit", [0, -3])
+@pytest.mark.parametrize("source", ["benchmark", "file"])
+def test_less_than_one_prompt_is_no_limit(tmp_path: Path, limit: int, source: str) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text("\n".join(json.dumps({"prompt": f"toy {at}"}) for at in range(5)), encoding="utf-8")
+    with pytest.raises(UsageError, match=f"'limit' of .prompts. is {limit}; it has to be 1 or more"):
+        ask(Prompts(file=str(file) if source == "file" else None, limit=limit))
+
+
 def test_words_of_a_released_prompt_are_known_by_their_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     from opendesign.cases.overlap import run_hashes
 
@@ -74,6 +105,11 @@ def test_rows_ask_as_the_settings_say() -> None:
         ('model = "m"\nout = "o"\nanswers = 1', "2 or more"),
         ('model = "m"\nout = "o"\nbatch = 0', "has to be 1 or more"),
         ('model = "m"\nout = "o"\nmode = "sum"', "line 3: 'mode' is \"sum\""),
+        ('model = "m"\nout = "o"\n[trainer]\nnum_generations = 4', "is said as 'answers' here"),
+        (
+            'model = "m"\nout = "o"\n[held_out]\njudges = ["computed"]\nlimit = -0.5',
+            "'limit' of .* above 0",
+        ),
         ('model = "m"\nout = "o"\n[held_out]\nevery = 5', "line 3: the field 'held_out.judges' is missing"),
     ],
 )

@@ -111,11 +111,36 @@ def test_sft_makes_checkpoints_and_goes_on_from_the_last(
     interrupted(out, "checkpoint-2")
     assert run_sft(same) == {**first, "resumed": "checkpoint-2"}
     load_model(str(out / "model"))
-    interrupted(out, "checkpoint-2")
-    state = out / "checkpoint-2" / "trainer_state.json"
-    state.write_text(state.read_text(encoding="utf-8")[:200], encoding="utf-8")
-    assert run_sft(same) == {**first, "resumed": "checkpoint-1"}
-    assert "checkpoint-2 is damaged" in caplog.text
+    shutil.rmtree(out / "model")  # its outcome is of no use then
+    assert run_sft(same) == {**first, "resumed": "checkpoint-2"}
+    for name, keep in (("trainer_state.json", 200), ("model.safetensors", 5_000), ("optimizer.pt", 0)):
+        interrupted(out, "checkpoint-2")
+        file = out / "checkpoint-2" / name
+        file.write_bytes(file.read_bytes()[:keep])
+        caplog.clear()
+        assert run_sft(same) == {**first, "resumed": "checkpoint-1"}, name
+        assert "checkpoint-2 is damaged" in caplog.text
+
+
+def test_a_folder_is_one_process_s_and_free_until_there_is_a_checkpoint(tiny: Path, tmp_path: Path) -> None:
+    import fcntl
+
+    data = write_rows(tmp_path / "rows.jsonl", *"abcd")
+    text, out = f"data = {data}\nbatch = 4", tmp_path / "out"
+    out.mkdir()
+    with (out / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(UsageError, match="Another process trains into"):
+            run_sft(settings_of(tmp_path, tiny, text, "max_steps = 1"))
+    assert run_sft(settings_of(tmp_path, tiny, text, "max_steps = 2"))["steps"] == 2
+
+
+def test_weights_that_are_no_numbers_are_no_model(tiny: Path, tmp_path: Path) -> None:
+    data = write_rows(tmp_path / "rows.jsonl", *"abcd")
+    settings = settings_of(tmp_path, tiny, f"data = {data}\nbatch = 4", "max_steps = 3\nlearning_rate = 1e38")
+    with pytest.raises(UsageError, match="no numbers any more: take a smaller learning rate"):
+        run_sft(settings)
+    assert not (tmp_path / "out" / "model").exists()
 
 
 def test_a_folder_belongs_to_one_training(tiny: Path, tmp_path: Path) -> None:
@@ -123,7 +148,7 @@ def test_a_folder_belongs_to_one_training(tiny: Path, tmp_path: Path) -> None:
     data = write_rows(tmp_path / "rows.jsonl", *"abcd")
     text = f"data = {data}\nbatch = 4"
     run_sft(settings_of(tmp_path, model, text, "max_steps = 1"))
-    with pytest.raises(UsageError, match="with other settings: name"):
+    with pytest.raises(UsageError, match=r"with other settings \(trainer.max_steps\): name"):
         run_sft(settings_of(tmp_path, model, text, "max_steps = 2"))
     same = settings_of(tmp_path, model, text, "max_steps = 1")
     write_rows(tmp_path / "rows.jsonl", *"abce")
@@ -211,25 +236,24 @@ def test_grpo_asks_the_held_out_judge(tiny: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "curves.png").is_file()
 
 
+@pytest.mark.parametrize("steps", [2, 5])  # of three an epoch
 def test_a_resumed_grpo_is_the_one_that_was_not_interrupted(
-    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     told = judged(monkeypatch, by_text)
-    settings, out = (
-        settings_of(tmp_path, tiny, GRPO + HELD_OUT, f"{SHORT}\nlearning_rate = 0.01"),
-        tmp_path / "out",
-    )
+    short, out = SHORT.replace("max_steps = 2", f"max_steps = {steps}"), tmp_path / "out"
+    settings = settings_of(tmp_path, tiny, GRPO + HELD_OUT, f"{short}\nlearning_rate = 0.01")
     made = run_grpo(settings)
     weights = weights_of(out / "model")
     assert weights != weights_of(tiny)
     assert {reason for columns in told for reason in columns.get("finish_reason", ())} >= {"length"}
     calls = len(told)
-    interrupted(out, "checkpoint-1")
-    assert run_grpo(settings) == {**made, "resumed": "checkpoint-1"}
+    interrupted(out, f"checkpoint-{steps - 1}")
+    assert run_grpo(settings) == {**made, "resumed": f"checkpoint-{steps - 1}"}
     assert weights_of(out / "model") == weights
     assert len(told) - calls == 1 + 2  # a step, and an evaluation by both judges
     card = (out / "model" / "README.md").read_text(encoding="utf-8")
-    assert [card.count(f"| {step} |") for step in range(3)] == [1, 1, 1]
+    assert [card.count(f"\n| {step} |") for step in range(steps + 1)] == [1] * (steps + 1)
 
 
 def test_the_steps_are_known_before_and_the_last_one_is_evaluated(tiny: Path, tmp_path: Path) -> None:
@@ -344,8 +368,8 @@ def test_the_command_prints_one_document(tiny: Path, tmp_path: Path, monkeypatch
     )
     assert done.return_value == 0
     told = json.loads(done.stdout)
-    assert (told["steps"], told["ended_early"]) == (1, False)
-    assert "train_loss" in done.stderr
+    assert (told["steps"], told["ended"]) == (1, None)
+    assert "Step 1 of 1: loss" in done.stderr
     monkeypatch.setenv("RANK", "1")  # of several processes one speaks
     done = CliRunner().invoke(
         train, ["sft", str(tmp_path / "training.toml"), "--json"], standalone_mode=False
@@ -378,7 +402,9 @@ def test_a_shuffled_control_needs_whole_groups(
     ("text", "trainer", "said"),
     [
         ("", "lerning_rate = 1", "did you mean learning_rate"),
-        ('[reward]\njudges = ["execution"]\ncolour = 3', "", "colour"),
+        ('[reward]\njudges = ["execution"]\nguard = []', "", r"setting of \[reward\].*did you mean guards"),
+        ("", "save_only_model = true", "guards and resuming depend on it"),
+        ("", "max_steps = 0", "has to be above 0"),
         ("per_devices = 4", "", "no field 'per_devices'"),
         ("prompts_a_step = 3\nanswers = 3", "", "cannot be split"),
         (
