@@ -18,7 +18,7 @@ from opendesign.train.config import HeldOut, Settings, processes, trainer_settin
 from opendesign.train.family import families
 from opendesign.train.folder import BASE, Outcome, take_folder
 from opendesign.train.heldout import watch
-from opendesign.train.loading import ends_of, fingerprint, load_model, need_extra, plain_folder
+from opendesign.train.loading import ends_of, fingerprint, load_model, need_extra, plain_folder, set_up
 from opendesign.train.panel import role_of
 from opendesign.train.prompts import Asked, ask, rows_for
 from opendesign.train.running import train
@@ -174,14 +174,15 @@ def _trainer(
         shuffle_groups_of=config.num_generations if settings.shuffled else None,
     )
     train_on, held_out = _rows(settings, asked, chat=tokenizer.chat_template is not None)
-    return _trainer_class()(
-        model,
-        judges.functions,
-        config,
-        train_dataset=Dataset.from_list(train_on),
-        eval_dataset=Dataset.from_list(held_out) if held_out else None,
-        processing_class=tokenizer,
-    )
+    with set_up():
+        return _trainer_class()(
+            model,
+            judges.functions,
+            config,
+            train_dataset=Dataset.from_list(train_on),
+            eval_dataset=Dataset.from_list(held_out) if held_out else None,
+            processing_class=tokenizer,
+        )
 
 
 def _trainer_class() -> type[Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ from opendesign.errors import UsageError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-__all__ = ["ends_of", "fingerprint", "load_model", "need_extra", "plain_folder"]
+__all__ = ["ends_of", "fingerprint", "load_model", "need_extra", "plain_folder", "set_up"]
 
 _WEIGHTS = (".safetensors", ".bin", ".gguf")
 
@@ -31,6 +33,17 @@ def need_extra() -> None:
         raise UsageError(
             f"Training needs TRL 1.16 or newer, and {trl.__version__} is here: pip install -U trl."
         )
+
+
+@contextlib.contextmanager
+def set_up() -> Iterator[None]:
+    """Where a trainer is made. Raises ``UsageError`` for what a model lacks, in the library's words."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:  # a chat template, an end of answers: each lack shows in its own way
+        raise UsageError(f"The training cannot be set up: {' '.join(str(error).split())}") from error
 
 
 def load_model(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

@@ -13,7 +13,7 @@ from opendesign.errors import UsageError
 from opendesign.train import cards
 from opendesign.train.config import Settings, trainer_settings
 from opendesign.train.folder import Outcome, take_folder
-from opendesign.train.loading import fingerprint, load_model, need_extra
+from opendesign.train.loading import fingerprint, load_model, need_extra, set_up
 from opendesign.train.pairs import read_pairs
 from opendesign.train.prompts import refuse_test_cases
 from opendesign.train.rows import rows_of
@@ -70,11 +70,9 @@ def _trainer(model: Any, tokenizer: Any, config: Any, rows: list[dict[str, Any]]
     from datasets import Dataset
     from trl import SFTTrainer
 
-    try:
+    with set_up():
         data = Dataset.from_list(rows)
         return SFTTrainer(model, config, train_dataset=data, processing_class=tokenizer)
-    except Exception as error:  # a model without a chat template, say: each lack shows in its own way
-        raise UsageError(f"The training cannot be set up: {' '.join(str(error).split())}") from error
 
 
 def configured(kind: Any, arguments: Mapping[str, Any]) -> Any:
